@@ -99,7 +99,7 @@ def progress(words: str, n_rows: int) -> Iterator[Callable[[int], None] | None]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(words, total=n_rows)
-        yield lambda settled: shown.update(task, completed=settled)
+        yield lambda rows_done: shown.update(task, completed=rows_done)
 
 
 def _plain(value: Any) -> Any:

@@ -93,7 +93,7 @@ def _usage_text(error: Exception) -> str:
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 all is well, 1 a negative answer, 2 usage, 3 data or a file that cannot be used, "
+    epilog="Exit codes: 0 all is well, 1 a negative result, 2 usage, 3 data or a file that cannot be used, "
     "130 interrupted. Results go to stdout (--json for programs), messages to stderr.",
 )
 @click.version_option(__version__, prog_name="hornbeam")

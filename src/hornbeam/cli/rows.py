@@ -18,7 +18,7 @@ __all__ = [
     "model_argument",
     "parts_for",
     "positive_option",
-    "read_answering",
+    "read_single_tree",
     "reading",
     "rows_for",
     "sample_for",
@@ -43,10 +43,10 @@ target_option = click.option(
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for text files; the command gets them together, as `text`."""
+    """Add the options for text files; the command gets them with_text_options, as `text`."""
 
     @wraps(command)
-    def together(
+    def with_text_options(
         *args: Any,
         delimiter: str | None,
         decimal: str,
@@ -70,11 +70,11 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--decimal", default=".", show_default=True, help="The decimal point."),
         click.option("--delimiter", metavar="CHAR", help="Between values; default: seen from the first row."),
     ):
-        together = option(together)
-    return together
+        with_text_options = option(with_text_options)
+    return with_text_options
 
 
-def read_answering(path: str) -> Any:
+def read_single_tree(path: str) -> Any:
     """Read a model with one tree that can predict."""
     from hornbeam.storage import read
 

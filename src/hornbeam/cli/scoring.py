@@ -22,9 +22,9 @@ def scores_of(model: Any, parts: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     from hornbeam.data.table import Table
 
     tree, sums = model.tree, None
-    tally = _regression_sums if tree.is_regression else _class_sums
+    score_sums = _regression_sums if tree.is_regression else _class_sums
     for X, y in parts:
-        found = tally(model, Table.read(X, y, schema=tree.schema))
+        found = score_sums(model, Table.read(X, y, schema=tree.schema))
         sums = found if sums is None else {name: _added(sums[name], one) for name, one in found.items()}
     assert sums is not None  # there is at least one row
     return _regression_scores(sums) if tree.is_regression else _class_scores(sums)
@@ -45,10 +45,10 @@ def _class_sums(model: Any, table: Any) -> dict[str, Any]:
     classes, costs = tree.schema.classes, tree.decision.costs
     base = np.tile(tree.evidence[0] / tree.evidence[0].sum(), (table.n_rows, 1))
     sums: dict[str, Any] = {"rows": table.n_rows}
-    for name, said in (("model", predict_rows(tree, table)), ("base_rate", base)):
-        decided = tree.decision(said)
+    for name, predicted in (("model", predict_rows(tree, table)), ("base_rate", base)):
+        decided = tree.decision(predicted)
         wrong = float((decided != table.target).sum())
-        sums[name] = [ScoreSums.of(table.target, said, labels=range(len(classes))), wrong]
+        sums[name] = [ScoreSums.of(table.target, predicted, labels=range(len(classes))), wrong]
         if costs is not None:
             sums[name].append(float(costs.matrix[table.target, decided].sum()))
     return sums
@@ -57,8 +57,8 @@ def _class_sums(model: Any, table: Any) -> dict[str, Any]:
 def _class_scores(sums: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"rows": sums["rows"]}
     for name in ("model", "base_rate"):
-        tally, wrong, *costs = sums[name]
-        result[name] = {measure: getattr(tally, measure) for measure in list(_MEASURES)[:4]}
+        score_sums, wrong, *costs = sums[name]
+        result[name] = {measure: getattr(score_sums, measure) for measure in list(_MEASURES)[:4]}
         result[name]["zero_one_loss"] = wrong / sums["rows"]  # of decisions, which depend on costs
         for cost in costs:
             result[name]["mean_cost"] = cost / sums["rows"]
@@ -73,11 +73,11 @@ def _regression_sums(model: Any, table: Any) -> dict[str, Any]:
     from hornbeam.tree.tree import unsmoothed
 
     y, sums = table.numeric_target.values, {"rows": table.n_rows}
-    for name, said in (
+    for name, predicted in (
         ("model", predict_rows(model.tree, table)[:, 0]),
         ("mean", unsmoothed(model.tree).item(0)),
     ):
-        off = y - said
+        off = y - predicted
         sums[name] = [float((off**2).sum()), float(np.abs(off).sum())]
     return sums
 

@@ -18,10 +18,10 @@ _MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unl
 
 
 def training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for the roles of columns; the command gets them together, as `asked`."""
+    """Add the options for the roles of columns; the command gets them with_roles, as `column_options`."""
 
     @wraps(command)
-    def together(
+    def with_roles(
         *args: Any,
         nominal: tuple[str, ...],
         numeric: tuple[str, ...],
@@ -29,8 +29,8 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
         weight: str | None,
         **kwargs: Any,
     ) -> Any:
-        asked = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
-        return command(*args, asked=asked, **kwargs)
+        column_options = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
+        return command(*args, column_options=column_options, **kwargs)
 
     for option in (
         click.option("--weight", metavar="COL", help="The column of row weights."),
@@ -43,8 +43,8 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A column of categories, even of numbers; repeatable.",
         ),
     ):
-        together = option(together)
-    return together
+        with_roles = option(with_roles)
+    return with_roles
 
 
 class Training(NamedTuple):
@@ -58,7 +58,7 @@ class Training(NamedTuple):
     weight: str | None
     roles: Roles
     names: list[str]
-    measures: bool = False
+    is_regression: bool = False
     large: LargeFiles | None = None
 
     @property
@@ -96,27 +96,27 @@ def read_training(
         tell_unlabelled(len(labels) - labels.null_count, labels.null_count, target)
         labels = labels.drop_null()
     [profile] = [one for one in profiles if one.name == target]
-    measures = kind == "regression" or (kind is None and _measures(profile))
-    if large is not None and measures:
+    is_regression = kind == "regression" or (kind is None and _looks_numeric(profile))
+    if large is not None and is_regression:
         large_files(data, memory, "A numeric target")  # raises if rows do not fit in memory
     why = (
         None
         if large is None
-        else _why_at_once(profiles, nominal, numeric, measures and n_rows < large.n_rows)
+        else _why_at_once(profiles, nominal, numeric, is_regression and n_rows < large.n_rows)
     )
     if why is not None:
         large_files(data, memory, why)
-        asked = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
-        return read_training(data, target, text, kind=kind, **asked)  # type: ignore[arg-type]
+        column_options = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
+        return read_training(data, target, text, kind=kind, **column_options)  # type: ignore[arg-type]
     roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
     message(f"data      {data}: {n_rows:,} rows, {len(names)} columns")
-    message(f"target    {target}: {_numbers(labels) if measures else _classes(labels)}")
-    if measures and kind is None:
+    message(f"target    {target}: {_numbers(labels) if is_regression else _classes(labels)}")
+    if is_regression and kind is None:
         message(
             f"          {profile.n_distinct:,} values: taken for a number; --kind classification makes them classes"
         )
     _tell_features(roles, profiles, drop)
-    return Training(table, target, weight, roles, names, measures, large)
+    return Training(table, target, weight, roles, names, is_regression, large)
 
 
 def _read_all(
@@ -152,7 +152,7 @@ def _tell_features(roles: Roles, profiles: list[Any], drop: Sequence[str]) -> No
     used = {*roles.numeric, *roles.nominal}
     gaps = [f"{one.name} {one.n_missing:,}" for one in profiles if one.n_missing and one.name in used]
     if gaps:
-        message(f"missing   {_listed(gaps)}")
+        message(f"missing   {_joined(gaps)}")
     unasked = {name: why for name, why in roles.left_out.items() if name not in drop}
     for name, why in unasked.items():
         warn(f"{name!r} {why}: left out")
@@ -178,11 +178,11 @@ def copies_of_target(rows: Training) -> Any:
     from hornbeam.data.schema import Kind
     from hornbeam.data.table import Table
 
-    kind = Kind.NUMERIC if rows.measures else Kind.NOMINAL
+    kind = Kind.NUMERIC if rows.is_regression else Kind.NOMINAL
     return target_copies(Table.read(rows.table.select(rows.features), rows.table[rows.target], target=kind))
 
 
-def _measures(column: Any) -> bool:
+def _looks_numeric(column: Any) -> bool:
     """Whether a column looks like a numeric target rather than classes."""
     return bool(column.holds == "number" and column.n_distinct > _MOST_CLASSES)
 
@@ -203,8 +203,8 @@ def _numbers(column: Any) -> str:
 def _classes(labels: Any) -> str:
     """The classes and their shares, most frequent first."""
     counts = sorted(labels.value_counts().to_pylist(), key=lambda pair: -pair["counts"])
-    return _listed([f"{one['values']} {100 * one['counts'] / len(labels):.1f} %" for one in counts])
+    return _joined([f"{one['values']} {100 * one['counts'] / len(labels):.1f} %" for one in counts])
 
 
-def _listed(words: list[str]) -> str:
+def _joined(words: list[str]) -> str:
     return ", ".join(words[:8]) + (f", … {len(words) - 8} more" if len(words) > 8 else "")

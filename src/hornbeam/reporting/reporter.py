@@ -138,7 +138,7 @@ def report(
     reported = ReportedModel.of(model, positive)
     scored = None if X_test is None and y_test is None else ScoredRows.of(reported, X_test, y_test)
     scores = [] if scored is None else scores_of(reported, scored)
-    told = (
+    rule_list = (
         rules.splitlines()
         if isinstance(rules, str)
         else None
@@ -171,7 +171,7 @@ def report(
         sections["earlier"] = earlier_section(reported, scored, before)
     sections |= {
         "leaves": leaf_section(reported, level, scored is not None),
-        "rules": rule_section(told),
+        "rules": rule_section(rule_list),
         "features": feature_section(reported, scored),
         "facts": provenance_section(reported),
     }

@@ -45,7 +45,7 @@ def summary_sentences(reported: ReportedModel, scored: ScoredRows | None, scores
 
 def _what(tree: Tree) -> str:
     schema = tree.schema
-    asked = np.unique(tree.skeleton.feature[tree.skeleton.feature >= 0])
+    tested = np.unique(tree.skeleton.feature[tree.skeleton.feature >= 0])
     classes = listed([shown(label_text(label)) for label in schema.classes])
     what = "a number" if tree.is_regression else f"the probabilities of {tree.n_classes} classes ({classes})"
     first = ""
@@ -55,7 +55,7 @@ def _what(tree: Tree) -> str:
     return (
         f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
         f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
-        f"{len(asked)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
+        f"{len(tested)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
         f"{pluralise(tree.depth, 'test')} for a row."
     )
 

@@ -84,8 +84,8 @@ def _listed(name: str, value: object, length: int) -> list[Any]:
     return value
 
 
-def _read_feature(said: object) -> Feature:
-    match said:
+def _read_feature(content: object) -> Feature:
+    match content:
         case {"name": name, "kind": "numeric", **rest} if not rest:
             return Feature(decode_text(name, "a feature's name"))
         case {"name": name, "kind": "nominal" | "ordinal" as kind, "categories": list(values), **rest} if (
@@ -95,33 +95,35 @@ def _read_feature(said: object) -> Feature:
             where = f"a category of feature {show(name)}"
             return Feature(name, Kind(kind), tuple(decode_scalar(value, where) for value in values))
     raise StorageError(
-        f"a feature is {show(said)}; expected its name and kind, and the categories of one that is not numeric"
+        f"a feature is {show(content)}; expected its name and kind, and the categories of one that is not numeric"
     )
 
 
-def _history(said: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
-    if type(said) is not list:
-        raise StorageError(f"history is {show(said)}; expected a list of steps")
-    history = tuple(present_step(decode_step(step, "history")) for step in said)
+def _history(content: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
+    if type(content) is not list:
+        raise StorageError(f"history is {show(content)}; expected a list of steps")
+    history = tuple(present_step(decode_step(step, "history")) for step in content)
     if newer:  # keys added by a newer version are ignored
         history = tuple(map(known_part, history))
     check_history(history, schema)
     return history
 
 
-def _estimator(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
-    match said:
+def _estimator(content: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
+    match content:
         case None:
             return None, {}, {}
         case {"name": name, "settings": dict(settings), "learned": dict(learned), **rest} if not rest:
             name = decode_text(name, "the estimator's name")
             settings = present_settings(_read_settings(settings, name))
             return present_estimator(name), settings, _read_settings(learned, name)
-    raise StorageError(f"estimator is {show(said)}; expected null, or a name, settings and what was learned")
+    raise StorageError(
+        f"estimator is {show(content)}; expected null, or a name, settings and what was learned"
+    )
 
 
-def _read_settings(said: dict[str, Any], name: str) -> dict[str, Any]:
-    return {decode_text(key, name): decode(value, f"{name}'s {show(key)}") for key, value in said.items()}
+def _read_settings(content: dict[str, Any], name: str) -> dict[str, Any]:
+    return {decode_text(key, name): decode(value, f"{name}'s {show(key)}") for key, value in content.items()}
 
 
 def _trees(

@@ -39,7 +39,7 @@ def encode_decision(model: Model) -> dict[str, Any] | None:
 
 
 def decode_decision(
-    said: object,
+    content: object,
     classes: tuple[Label, ...],
     estimator: str | None,
     settings: Mapping[str, Any],
@@ -58,7 +58,7 @@ def decode_decision(
     DecisionRule(costs=Costs([[0.0, 5.0], [1.0, 0.0]]))
     """
     k = len(classes)
-    match said:
+    match content:
         case {"costs": costs, "class_weight": weight, **rest} if not rest:
             if costs is not None:
                 if type(costs) is not list or len(costs) != k:
@@ -74,20 +74,22 @@ def decode_decision(
             return DecisionRule(costs, _weights(learned.get("class_weight"), k))
         case None:
             return DecisionRule()
-    raise StorageError(f"decision is {show(said)}; expected costs and class_weight, each null or a list")
+    raise StorageError(f"decision is {show(content)}; expected costs and class_weight, each null or a list")
 
 
-def _weights(said: object, k: int) -> Floats | None:
-    return None if said is None else _numbers(said, k, "class_weight", "0 or more and finite", least=0.0)
+def _weights(content: object, k: int) -> Floats | None:
+    return (
+        None if content is None else _numbers(content, k, "class_weight", "0 or more and finite", least=0.0)
+    )
 
 
-def _numbers(said: object, k: int, name: str, range_words: str, least: float = -inf) -> Floats:
+def _numbers(content: object, k: int, name: str, expected_range: str, least: float = -inf) -> Floats:
     """Read a list of finite numbers, each at least `least`."""
 
     def sound(one: object) -> bool:
         return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) and one >= least
 
-    match said:
+    match content:
         case [*numbers] if len(numbers) == k and all(map(sound, numbers)):
             return np.array(numbers, np.float64)
-    raise StorageError(f"{name} is {show(said)}; expected {k} numbers, {range_words}")
+    raise StorageError(f"{name} is {show(content)}; expected {k} numbers, {expected_range}")

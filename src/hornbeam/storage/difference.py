@@ -108,12 +108,12 @@ def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance:
         parts["structure"].append(f"{_counted(old.trees)}, now {_counted(new.trees)}")
     for at, (before, after) in enumerate(zip(old.trees, new.trees, strict=False)):
         where = f"tree {at}, " if isinstance(old, TreeCollection) else ""
-        changes = (list(_of_history(before, after)), *_of_nodes(before, after, tolerance))
+        changes = (list(_compare_history(before, after)), *_compare_nodes(before, after, tolerance))
         for part, lines in zip(parts.values(), changes, strict=True):
             part += [where + line for line in lines]
     return Difference(
-        schema=tuple(_of_schema(old.schema, new.schema)),
-        settings=(*_of_settings(old, new), *_of_decisions(old, new)),
+        schema=tuple(_compare_schema(old.schema, new.schema)),
+        settings=(*_compare_settings(old, new), *_compare_decisions(old, new)),
         **{name: tuple(lines) for name, lines in parts.items()},
     )
 
@@ -122,7 +122,7 @@ def _counted(trees: tuple[Tree, ...]) -> str:
     return f"{len(trees):,} tree{'s' * (len(trees) != 1)}"
 
 
-def _of_schema(old: Schema, new: Schema) -> Iterator[str]:
+def _compare_schema(old: Schema, new: Schema) -> Iterator[str]:
     before, after = ({feature.name: feature for feature in schema.features} for schema in (old, new))
     yield from (f"feature {name!r} is gone" for name in before if name not in after)
     yield from (f"feature {name!r} is new" for name in after if name not in before)
@@ -153,7 +153,7 @@ def _listed(values: tuple[Any, ...]) -> str:
     return f"[{', '.join(map(repr, values))}]"
 
 
-def _of_decisions(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
+def _compare_decisions(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
     """Compare the decision rules of two bare trees; those of estimators follow from their settings."""
     if isinstance(old, Model) and isinstance(new, Model) and old.estimator is None:
         before, after = old.tree.decision, new.tree.decision
@@ -169,12 +169,12 @@ def _rule(decision: DecisionRule) -> str:
     )
 
 
-def _of_settings(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
+def _compare_settings(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
     if old.estimator != new.estimator:
         yield f"estimator: {old.estimator}, now {new.estimator}"
     for before, after in (
-        (_worded(old.settings), _worded(new.settings)),
-        (_worded(old.learned), _worded(new.learned)),
+        (_value_texts(old.settings), _value_texts(new.settings)),
+        (_value_texts(old.learned), _value_texts(new.learned)),
     ):
         for name in dict.fromkeys((*before, *after)):
             was, now = before.get(name, "not set"), after.get(name, "not set")
@@ -182,31 +182,33 @@ def _of_settings(old: Model | TreeCollection, new: Model | TreeCollection) -> It
                 yield f"{name}: {_cut(was)}, now {_cut(now)}"
 
 
-def _worded(values: Mapping[str, Any]) -> dict[str, str]:
+def _value_texts(values: Mapping[str, Any]) -> dict[str, str]:
     """Each value as text; a list of rules as one text per rule."""
     words: dict[str, str] = {}
     for name, value in sorted(values.items()):
         if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
-            words |= {f"{name}[{at}]": _word(one) for at, one in enumerate(value)}
+            words |= {f"{name}[{at}]": _value_text(one) for at, one in enumerate(value)}
         else:
-            words[name] = _word(value)
+            words[name] = _value_text(value)
     return words
 
 
-def _word(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A value as text; different values have different texts."""
     match value:
         case Step():
-            return f"{value.name}({', '.join(f'{name}={_word(one)}' for name, one in value.parameters)})"
+            return (
+                f"{value.name}({', '.join(f'{name}={_value_text(one)}' for name, one in value.parameters)})"
+            )
         case np.ndarray():
             return f"array({value.tolist()})"
         case tuple():
-            return f"({', '.join(map(_word, value))})"
+            return f"({', '.join(map(_value_text, value))})"
         case _:
             return repr(value)
 
 
-def _of_history(old: Tree, new: Tree) -> Iterator[str]:
+def _compare_history(old: Tree, new: Tree) -> Iterator[str]:
     before, after = list(map(str, old.history)), list(map(str, new.history))
     same = 0
     while same < min(len(before), len(after)) and before[same] == after[same]:
@@ -219,37 +221,37 @@ def _of_history(old: Tree, new: Tree) -> Iterator[str]:
 type _Way = tuple[str, _Way] | None
 
 
-class _Test(NamedTuple):
+class _Split(NamedTuple):
     """The condition of each child as text that does not depend on codes, and the branch of missing values."""
 
     branches: tuple[str, ...]
     missing: int
 
 
-def _of_nodes(old: Tree, new: Tree, tolerance: float) -> tuple[list[str], list[str], list[str]]:
+def _compare_nodes(old: Tree, new: Tree, tolerance: float) -> tuple[list[str], list[str], list[str]]:
     """Walk both trees from the root while their splits are equal."""
     structure: list[str] = []
     evidence: list[str] = []
     belief: list[str] = []
     comparable = _types(old.schema.classes) == _types(new.schema.classes)
     todo: list[tuple[int, int, _Way]] = [(0, 0, None)]
-    for before, after, way in todo:
+    for before, after, path in todo:
         if comparable:
-            evidence += (f"{_place(way)}: {change}" for change in _of_counts(old, before, new, after))
+            evidence += (f"{_place(path)}: {change}" for change in _compare_counts(old, before, new, after))
             belief += (
-                f"{_place(way)}: {change}" for change in _of_belief(old, before, new, after, tolerance)
+                f"{_place(path)}: {change}" for change in _compare_belief(old, before, new, after, tolerance)
             )
-        asked, asks = _test(old, before), _test(new, after)
-        if asked != asks:
-            structure.append(f"{_place(way)}: {_question(asked)}, now {_question(asks)}")
-        elif asked is not None:
+        old_split, new_split = _split(old, before), _split(new, after)
+        if old_split != new_split:
+            structure.append(f"{_place(path)}: {_split_text(old_split)}, now {_split_text(new_split)}")
+        elif old_split is not None:
             first, second = old.skeleton.first_child.item(before), new.skeleton.first_child.item(after)
-            for slot, branch in enumerate(asked.branches):
-                todo.append((first + slot, second + slot, (branch, way)))
+            for slot, branch in enumerate(old_split.branches):
+                todo.append((first + slot, second + slot, (branch, path)))
     return structure, evidence, belief
 
 
-def _of_counts(old: Tree, before: int, new: Tree, after: int) -> Iterator[str]:
+def _compare_counts(old: Tree, before: int, new: Tree, after: int) -> Iterator[str]:
     was, now = old.evidence[before] * old.unit, new.evidence[after] * new.unit
     if not np.array_equal(was, now):
         yield f"{_numbers(was)}, now {_numbers(now)}"
@@ -257,7 +259,7 @@ def _of_counts(old: Tree, before: int, new: Tree, after: int) -> Iterator[str]:
         yield f"{old.rows[before]:,} rows, now {new.rows[after]:,}"
 
 
-def _of_belief(old: Tree, before: int, new: Tree, after: int, tolerance: float) -> Iterator[str]:
+def _compare_belief(old: Tree, before: int, new: Tree, after: int, tolerance: float) -> Iterator[str]:
     was, now = old.belief[before], new.belief[after]
     if np.abs(was - now).max() > tolerance:
         yield f"{_numbers(was)}, now {_numbers(now)}"
@@ -265,13 +267,13 @@ def _of_belief(old: Tree, before: int, new: Tree, after: int, tolerance: float) 
         yield f"borrows {old.borrowed[before]:.6g} rows, now {new.borrowed[after]:.6g}"
 
 
-def _place(way: _Way) -> str:
+def _place(path: _Way) -> str:
     """Name a node by its path; of a long path, by its last splits."""
     branches: list[str] = []
-    while way is not None and len(branches) < _MOST_TESTS:
-        branch, way = way
+    while path is not None and len(branches) < _MOST_TESTS:
+        branch, path = path
         branches.append(branch)
-    if way is not None:
+    if path is not None:
         branches.append("…")
     return " and ".join(reversed(branches)) or "every row"
 
@@ -285,7 +287,7 @@ def _cut(words: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
 
 
-def _question(test: _Test | None) -> str:
+def _split_text(test: _Split | None) -> str:
     if test is None:
         return "a leaf"
     missing = {-1: "stop", -2: "go to every child"}.get(test.missing)
@@ -293,7 +295,7 @@ def _question(test: _Test | None) -> str:
     return f"{' / '.join(test.branches)} (missing values {where})"
 
 
-def _test(tree: Tree, node: int) -> _Test | None:
+def _split(tree: Tree, node: int) -> _Split | None:
     skeleton = tree.skeleton
     n_children = skeleton.n_children.item(node)
     if n_children == 0:
@@ -310,4 +312,4 @@ def _test(tree: Tree, node: int) -> _Test | None:
     else:
         branches = [f"{feature.name} <= {threshold!r}", f"{feature.name} > {threshold!r}", ""][:n_children]
     missing = f"{feature.name} missing"
-    return _Test(tuple(branch or missing for branch in branches), skeleton.missing_slot.item(node))
+    return _Split(tuple(branch or missing for branch in branches), skeleton.missing_slot.item(node))

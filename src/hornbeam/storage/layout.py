@@ -111,9 +111,9 @@ def _of_tree(tree: Tree, name: str) -> NDArray[Any]:
 
 def _histories(trees: tuple[Tree, ...]) -> tuple[list[Any], list[int]]:
     """The distinct histories of the trees in order of appearance, and the index of each tree's history."""
-    said = [json.dumps([encode_step(step, "history") for step in tree.history]) for tree in trees]
-    place = {history: at for at, history in enumerate(dict.fromkeys(said))}
-    return [json.loads(history) for history in place], [place[history] for history in said]
+    content = [json.dumps([encode_step(step, "history") for step in tree.history]) for tree in trees]
+    place = {history: at for at, history in enumerate(dict.fromkeys(content))}
+    return [json.loads(history) for history in place], [place[history] for history in content]
 
 
 def _check_histories(model: Model | TreeCollection) -> None:
@@ -159,10 +159,12 @@ def header_of(model: Model | TreeCollection, arrays: Mapping[str, NDArray[Any]])
 
 def _feature(feature: Feature) -> dict[str, Any]:
     where = f"feature {feature.name!r}"
-    said: dict[str, Any] = {"name": encode_text(feature.name, where), "kind": feature.kind.value}
+    content: dict[str, Any] = {"name": encode_text(feature.name, where), "kind": feature.kind.value}
     if feature.kind is not Kind.NUMERIC:
-        said["categories"] = [encode_scalar(value, f"a category of {where}") for value in feature.categories]
-    return said
+        content["categories"] = [
+            encode_scalar(value, f"a category of {where}") for value in feature.categories
+        ]
+    return content
 
 
 def _estimator(model: Model | TreeCollection) -> dict[str, Any] | None:
@@ -178,8 +180,8 @@ def _estimator(model: Model | TreeCollection) -> dict[str, Any] | None:
 
 def fingerprint(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """Hash the content of a file; JSON and safetensors of one model have the same hash."""
-    said = {key: value for key, value in header.items() if key != "sha256"}
-    sha = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
+    content = {key: value for key, value in header.items() if key != "sha256"}
+    sha = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
     for name, form in arrays_for(header["kind"]).items():
         array = np.ascontiguousarray(arrays[name], form.dtype)
         if array.dtype.kind == "f":

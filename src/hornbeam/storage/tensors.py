@@ -150,7 +150,7 @@ def _check_cover(entries: dict[str, Any], length: int) -> None:
     """Check that the arrays are contiguous and fill the file."""
     at = 0
     for name, begin, end in sorted(
-        ((name, *_offsets(name, said)) for name, said in entries.items()), key=_place
+        ((name, *_offsets(name, entry)) for name, entry in entries.items()), key=_place
     ):
         if begin != at:
             raise StorageError(
@@ -165,24 +165,24 @@ def _place(entry: tuple[str, int, int]) -> tuple[int, int]:
     return entry[1:]
 
 
-def _offsets(name: str, said: object) -> tuple[int, int]:
-    match said:
+def _offsets(name: str, entry: object) -> tuple[int, int]:
+    match entry:
         case {"dtype": str(), "shape": list(), "data_offsets": [int(begin), int(end)], **rest} if not rest:
             if 0 <= begin <= end:
                 return begin, end
-    raise StorageError(f"{show(name)} is {show(said)}; expected dtype, shape and data_offsets")
+    raise StorageError(f"{show(name)} is {show(entry)}; expected dtype, shape and data_offsets")
 
 
-def _check_form(name: str, said: dict[str, Any], dtype: str, shape: tuple[int, ...]) -> None:
-    begin, end = said["data_offsets"]
+def _check_form(name: str, entry: dict[str, Any], dtype: str, shape: tuple[int, ...]) -> None:
+    begin, end = entry["data_offsets"]
     expected = {"dtype": _TYPES[dtype], "shape": list(shape)}
-    found = {key: said[key] for key in expected}
+    found = {key: entry[key] for key in expected}
     if found != expected or end - begin != prod(shape) * np.dtype(dtype).itemsize:
         raise StorageError(f"{name} is {show(found)} in {end - begin:,} bytes; expected {expected}")
 
 
-def _array(said: dict[str, Any], dtype: str, body: memoryview) -> NDArray[Any]:
-    begin, end = said["data_offsets"]
+def _array(entry: dict[str, Any], dtype: str, body: memoryview) -> NDArray[Any]:
+    begin, end = entry["data_offsets"]
     flat = np.frombuffer(body[begin:end], dtype)
     # Other writers may not align arrays, and the machine may have the other byte order.
-    return np.require(flat, np.dtype(dtype).newbyteorder("="), "A").reshape(said["shape"])
+    return np.require(flat, np.dtype(dtype).newbyteorder("="), "A").reshape(entry["shape"])

@@ -88,8 +88,8 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _entries(said: dict[str, Any]) -> list[str]:
-    return [f"{_json(key)}: {_json(value)}" for key, value in said.items()]
+def _entries(content: dict[str, Any]) -> list[str]:
+    return [f"{_json(key)}: {_json(value)}" for key, value in content.items()]
 
 
 def _block(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:

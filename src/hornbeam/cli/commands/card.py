@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.commands.report import ask, compared
+from hornbeam.cli.commands.report import compared, read_report_input
 from hornbeam.cli.console import common_options, emit, message, write_output
 from hornbeam.cli.rows import data_argument, model_argument, reading, target_option
 
@@ -39,8 +39,8 @@ def card(
     """
     from hornbeam import model_card
 
-    asked = ask(model, data, target, text, positive, groups, earlier)
-    written = model_card(asked.model, asked.X, asked.y, title=title, **asked.compared)
+    inputs = read_report_input(model, data, target, text, positive, groups, earlier)
+    written = model_card(inputs.model, inputs.X, inputs.y, title=title, **inputs.compared)
     write_output(written.encode(), output)
-    emit({"model": model, "rows": asked.X.num_rows, "output": output})
-    message(f"{asked.X.num_rows:,} rows, saved as {output}")
+    emit({"model": model, "rows": inputs.X.num_rows, "output": output})
+    message(f"{inputs.X.num_rows:,} rows, saved as {output}")

@@ -39,6 +39,6 @@ def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any
         if number > X.num_rows:
             raise DataError(f"There is no row {number} in {data!r}; it has {X.num_rows:,}.")
     reasons = [estimator.explain(X.slice(number - 1, 1))[0] for number in numbers]
-    told = [{"row": number, **why.to_dict()} for number, why in zip(numbers, reasons, strict=True)]
-    words = [f"row {number}\n{why}" for number, why in zip(numbers, reasons, strict=True)]
-    emit({"explanations": told}, "\n\n".join(words))
+    explanations = [{"row": number, **why.to_dict()} for number, why in zip(numbers, reasons, strict=True)]
+    texts = [f"row {number}\n{why}" for number, why in zip(numbers, reasons, strict=True)]
+    emit({"explanations": explanations}, "\n\n".join(texts))

@@ -62,15 +62,15 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
 
     to = _target(to, output)
     function, _, takes = _TARGETS[to]
-    told = {name: value for name, value in options.items() if value and name not in ("quiet", "as_json")}
-    wrong = told.keys() - takes
+    given = {name: value for name, value in options.items() if value and name not in ("quiet", "as_json")}
+    wrong = given.keys() - takes
     if wrong:
         raise click.UsageError(f"--{min(wrong)} says nothing to {to}.")
     tree = read(model).tree
-    if "vectors" in told:
-        told["vectors"] = _vectors(tree, told["vectors"], text)
-    made = getattr(exports, function)(tree, **told)
-    data = made.SerializeToString() if to == "onnx" else made.encode().removesuffix(b"\n") + b"\n"
+    if "vectors" in given:
+        given["vectors"] = _vectors(tree, given["vectors"], text)
+    exported = getattr(exports, function)(tree, **given)
+    data = exported.SerializeToString() if to == "onnx" else exported.encode().removesuffix(b"\n") + b"\n"
     write_output(data, output)
     emit({"model": model, "to": to, "output": output, "bytes": len(data)}, aside=output == "-")
     if output != "-":

@@ -66,7 +66,7 @@ _PRESETS = ("default", "cart", "c4.5", "c4.4", "id3")
 @reading
 @common_options
 def fit(
-    data: str, target: str, output: str, text: dict[str, Any], asked: dict[str, Any], **options: Any
+    data: str, target: str, output: str, text: dict[str, Any], column_options: dict[str, Any], **options: Any
 ) -> None:
     """Fit one tree to the rows of DATA (CSV, TSV, Parquet, - for stdin) and save it.
 
@@ -83,9 +83,11 @@ def fit(
     from hornbeam.export.wording import pluralise
 
     check_output(output)
-    memory, forced = options["memory"], (*asked["nominal"], *asked["numeric"])
+    memory, forced = options["memory"], (*column_options["nominal"], *column_options["numeric"])
     large = large_files(data, memory, None if options["holdout"] is None else "--holdout")
-    rows = read_training(data, target, text, kind=options["kind"], large=large, memory=memory, **asked)
+    rows = read_training(
+        data, target, text, kind=options["kind"], large=large, memory=memory, **column_options
+    )
     held = None
     if rows.large is None:
         rows = rows._replace(roles=with_doubts(rows.roles, copies_of_target(rows), forced))
@@ -95,10 +97,12 @@ def fit(
         files, jobs = (rows.large, target, rows.weight, rows.features), options["jobs"]
         _refuse_costs(rows, options)
         large_rows = (
-            read_numbers_of(*files, jobs) if rows.measures else open_rows(*files, options["balanced"], jobs)
+            read_numbers_of(*files, jobs)
+            if rows.is_regression
+            else open_rows(*files, options["balanced"], jobs)
         )
         rows = rows._replace(roles=with_doubts(rows.roles, copies_in(large_rows, jobs), forced))
-        model, n_rows = _fitted_large(large_rows, rows.measures, options), large_rows.n_rows
+        model, n_rows = _fitted_large(large_rows, rows.is_regression, options), large_rows.n_rows
     tree, asked_for = model.tree, output
     output = save_model(model, asked_for)
     message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
@@ -134,7 +138,7 @@ def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     """The parameters of the estimator from the options."""
-    told = {
+    parameters = {
         "smoothing": _step(options["smoothing"]),
         "pruning": _step(options["pruning"]),
         "simplicity": options["simplicity"],
@@ -144,27 +148,29 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
         "random_state": options["seed"],
     }
     if options["preset"] is not None:
-        told["preset"] = options["preset"]
-    return told
+        parameters["preset"] = options["preset"]
+    return parameters
 
 
-def _fitted_large(rows: Any, measures: bool, options: dict[str, Any]) -> Any:
+def _fitted_large(rows: Any, is_regression: bool, options: dict[str, Any]) -> Any:
     """Fit a tree to rows that stay in their files, or to a table with a numeric target."""
     from hornbeam.estimators import headless
 
     with progress("growing", rows.n_rows) as listener:
-        ways = {"n_jobs": options["jobs"], "on_progress": listener}
-        if measures:
-            return headless.fit_regression(headless.RegressionSettings(**_parameters(options)), rows, **ways)
+        fit_options = {"n_jobs": options["jobs"], "on_progress": listener}
+        if is_regression:
+            return headless.fit_regression(
+                headless.RegressionSettings(**_parameters(options)), rows, **fit_options
+            )
         costs = _costs(options["costs"], list(rows.schema.classes))
         settings = headless.Settings(
             **_parameters(options), costs=costs, class_weight="balanced" if options["balanced"] else None
         )
-        return headless.fit_rows(settings, rows, memory=options["memory"], **ways)
+        return headless.fit_rows(settings, rows, memory=options["memory"], **fit_options)
 
 
 def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
-    if rows.measures and (options["costs"] or options["balanced"]):
+    if rows.is_regression and (options["costs"] or options["balanced"]):
         raise click.UsageError(
             "--costs and --balanced are for classes, and the target is a number: --kind says which."
         )
@@ -175,31 +181,32 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     from hornbeam.data.labels import read_labels
     from hornbeam.estimators import headless
 
-    told = _parameters(options)
+    parameters = _parameters(options)
     X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
     _refuse_costs(rows, options)
     with progress("growing", table.num_rows) as listener:
-        ways = {"n_jobs": options["jobs"], "on_progress": listener}
-        if rows.measures:
+        fit_options = {"n_jobs": options["jobs"], "on_progress": listener}
+        if rows.is_regression:
             return headless.fit_regression_files(
-                headless.RegressionSettings(**told), X, table[rows.target], weight, **ways
+                headless.RegressionSettings(**parameters), X, table[rows.target], weight, **fit_options
             )
         labels = read_labels(table[rows.target])
         costs = _costs(options["costs"], labels.classes.tolist())
         settings = headless.Settings(
-            **told, costs=costs, class_weight="balanced" if options["balanced"] else None
+            **parameters, costs=costs, class_weight="balanced" if options["balanced"] else None
         )
-        return headless.fit(settings, X, labels, weight, **ways)
+        return headless.fit(settings, X, labels, weight, **fit_options)
 
 
 def _step(name: str) -> str | None:
     return None if name == "none" else name
 
 
-def _costs(told: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:
+def _costs(parameters: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:
     """The costs by label; labels from the command line are strings."""
     label_of = {str(label): label for label in classes}
     pairs = {
-        (label_of.get(true, true), label_of.get(predicted, predicted)): cost for true, predicted, cost in told
+        (label_of.get(true, true), label_of.get(predicted, predicted)): cost
+        for true, predicted, cost in parameters
     }
     return pairs or None

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.rows import Rows, data_argument, model_argument, parts_for, read_answering, reading
+from hornbeam.cli.rows import Rows, data_argument, model_argument, parts_for, read_single_tree, reading
 from hornbeam.cli.saving import check_output
 
 __all__ = ["predict"]
@@ -41,7 +41,7 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     hornbeam predict income.hornbeam new.parquet -o predictions.parquet --interval .9 --keep id
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
-    saved, keep = read_answering(model), options["keep"]
+    saved, keep = read_single_tree(model), options["keep"]
     check_output(output)
     parts = (
         _columns(saved, rows, keep, options["interval"], options["leaf"])

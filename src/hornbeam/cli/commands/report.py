@@ -9,7 +9,7 @@ from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
 from hornbeam.errors import DataError
 
-__all__ = ["ReportInput", "ask", "compared", "report"]
+__all__ = ["ReportInput", "compared", "read_report_input", "report"]
 
 _MOST_ROWS = (
     200_000  # of larger Parquet files this many rows are sampled: enough for three digits of the scores
@@ -40,7 +40,7 @@ class ReportInput(NamedTuple):
     compared: dict[str, Any]
 
 
-def ask(
+def read_report_input(
     model: str,
     data: str,
     target: str,
@@ -99,7 +99,7 @@ def report(
     """
     from hornbeam import report as write_report
 
-    asked = ask(model, data, target, text, positive, groups, earlier)
-    write_report(asked.model, asked.X, asked.y, output, **asked.compared)
-    emit({"model": model, "rows": asked.X.num_rows, "output": output})
-    message(f"{asked.X.num_rows:,} rows, saved as {output}")
+    inputs = read_report_input(model, data, target, text, positive, groups, earlier)
+    write_report(inputs.model, inputs.X, inputs.y, output, **inputs.compared)
+    emit({"model": model, "rows": inputs.X.num_rows, "output": output})
+    message(f"{inputs.X.num_rows:,} rows, saved as {output}")

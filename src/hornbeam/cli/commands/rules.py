@@ -130,10 +130,10 @@ def _clauses(found: Any, dialect: str) -> Iterator[str]:
     from hornbeam.export import rules_where
     from hornbeam.export.wording import label_text, probability_text
 
-    def answer(rule: Any) -> str:
+    def prediction(rule: Any) -> str:
         return f"{label_text(found.label(rule))} {probability_text(rule.probability)}"
 
     for at, clause in enumerate(rules_where(found, dialect=dialect)):
-        yield f"-- {at + 1}. {answer(found[at])}"
+        yield f"-- {at + 1}. {prediction(found[at])}"
         yield f"WHERE {clause}"
-    yield f"-- otherwise {answer(found.default)}"
+    yield f"-- otherwise {prediction(found.default)}"

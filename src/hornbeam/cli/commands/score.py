@@ -5,7 +5,14 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import data_argument, model_argument, parts_for, read_answering, reading, target_option
+from hornbeam.cli.rows import (
+    data_argument,
+    model_argument,
+    parts_for,
+    read_single_tree,
+    reading,
+    target_option,
+)
 
 __all__ = ["score"]
 
@@ -27,7 +34,7 @@ def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) ->
     """
     from hornbeam.cli.scoring import format_scores, scores_of
 
-    saved = read_answering(model)
+    saved = read_single_tree(model)
     parts = parts_for(saved.tree, data, text, target, keep=())
     scores = scores_of(saved, ((rows.X, rows.y) for rows in parts))
     emit(scores, format_scores(scores))

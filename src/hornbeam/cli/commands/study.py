@@ -34,7 +34,7 @@ def study(
     data: str,
     target: str,
     text: dict[str, Any],
-    asked: dict[str, Any],
+    column_options: dict[str, Any],
     kind: str | None,
     folds: int,
     seed: int,
@@ -51,11 +51,13 @@ def study(
     """
     from hornbeam.cli.study_methods import methods
 
-    rows = read_training(data, target, text, kind=kind, **asked)
+    rows = read_training(data, target, text, kind=kind, **column_options)
     with_doubts(
-        rows.roles, () if rows.measures else copies_of_target(rows), (*asked["nominal"], *asked["numeric"])
+        rows.roles,
+        () if rows.is_regression else copies_of_target(rows),
+        (*column_options["nominal"], *column_options["numeric"]),
     )
-    if rows.measures:
+    if rows.is_regression:
         raise DataError(
             f"{target!r} is taken for a number, and methods are compared for classes; expected at most 30 different "
             "ones. Pass --kind classification if they are classes, or see hornbeam fit --holdout 0.2 for a number."
@@ -64,17 +66,17 @@ def study(
     if folds > table.n_rows:
         raise DataError(f"{folds} folds of {table.n_rows} rows: expected a row in each fold at least.")
     contest = methods(seed, jobs)
-    tallies: dict[str, list[Any]] = {name: [] for name in contest}
+    sums: dict[str, list[Any]] = {name: [] for name in contest}
     leaves: dict[str, list[int]] = {name: [] for name in contest}
     with progress("comparing", folds * len(contest)) as listener:
         for train, test in _folds(table, folds, seed):
             for name, method in contest.items():
-                tally, n_leaves = _asked(method, train, test)
-                tallies[name].append(tally)
+                fold_sums, n_leaves = _evaluate(method, train, test)
+                sums[name].append(fold_sums)
                 leaves[name].append(n_leaves)
                 if listener is not None:
                     listener(sum(map(len, leaves.values())))
-    _emit(tallies, leaves)
+    _emit(sums, leaves)
 
 
 def _table(rows: Training) -> Any:
@@ -96,7 +98,7 @@ def _folds(table: Any, n_folds: int, seed: int) -> Any:
         yield tuple(table.take(np.flatnonzero(part)) for part in (fold_of != fold, fold_of == fold))
 
 
-def _asked(method: Any, train: Any, test: Any) -> tuple[Any, int]:
+def _evaluate(method: Any, train: Any, test: Any) -> tuple[Any, int]:
     from hornbeam.evaluation import ScoreSums
 
     belief, n_leaves = method(train, test)
@@ -106,18 +108,18 @@ def _asked(method: Any, train: Any, test: Any) -> tuple[Any, int]:
     ), n_leaves
 
 
-def _emit(tallies: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
+def _emit(sums: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
     """Show the scores over all rows, the mean number of leaves, and the folds won, drawn and lost."""
     import numpy as np
 
     from hornbeam.evaluation import Comparison
 
-    names = tuple(tallies)
-    losses = np.array([[tally.rmse for tally in tallies[name]] for name in names]).T
+    names = tuple(sums)
+    losses = np.array([[fold.rmse for fold in sums[name]] for name in names]).T
     comparison = Comparison(names, tuple(f"fold {at + 1}" for at in range(len(losses))), losses, "RMSE")
     result, lines = {}, []
     for name in names:
-        total = sum(tallies[name][1:], tallies[name][0])
+        total = sum(sums[name][1:], sums[name][0])
         scores = {measure: getattr(total, measure) for measure in _MEASURES}
         size = sum(leaves[name]) / len(leaves[name])
         record = comparison.record(name, names[0])

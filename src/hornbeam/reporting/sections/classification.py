@@ -117,8 +117,8 @@ def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> M
 def _curves(reported: ReportedModel, scored: ScoredRows) -> list[tuple[str, ReliabilityCurve]]:
     """The class of interest, or each of a few, or the most probable one of many."""
     classes = reported.tree.schema.classes
-    asked = list(range(len(classes))) if reported.positive is None else [reported.positive]
-    if len(asked) > _MOST_CURVES:
+    shown_classes = list(range(len(classes))) if reported.positive is None else [reported.positive]
+    if len(shown_classes) > _MOST_CURVES:
         best = scored.predicted.argmax(axis=1)
         predicted = scored.predicted[np.arange(scored.n_rows), best]
         return [("Most probable class", reliability_curve(best == scored.target, predicted))]
@@ -127,7 +127,7 @@ def _curves(reported: ReportedModel, scored: ScoredRows) -> list[tuple[str, Reli
             f"Probability of {shown(label_text(classes[k]))}",
             reliability_curve(scored.target == k, scored.predicted[:, k]),
         )
-        for k in asked
+        for k in shown_classes
     ]
 
 

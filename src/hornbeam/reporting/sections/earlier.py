@@ -81,7 +81,7 @@ def earlier_text(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) 
     before = earlier.reported.tree
     first = (
         f"The earlier model is a tree of {pluralise(before.n_leaves, 'leaf', 'leaves')} (digest {before.digest[:12]}). "
-        f"Both models were asked about the same {pluralise(scored.n_rows, 'test row')}."
+        f"Both models predict the same {pluralise(scored.n_rows, 'test row')}."
     )
     if reported.tree.is_regression:
         change = np.abs(scored.predicted[:, 0] - earlier.scored.predicted[:, 0])
