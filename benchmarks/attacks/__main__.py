@@ -67,7 +67,7 @@ def write_records(results: list[Result], file: Path) -> None:
     """A line of JSON for each area, and one with the command and the machine."""
     file.parent.mkdir(parents=True, exist_ok=True)
     about = {
-        "command": " ".join(["python", *sys.argv]),
+        "command": " ".join(["python -m benchmarks.attacks", *sys.argv[1:]]),
         "sanitizers": "libasan" in os.environ.get("LD_PRELOAD", ""),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         **machine(),

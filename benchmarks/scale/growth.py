@@ -242,7 +242,7 @@ def main() -> None:
             record = measure(name, options.patience, options.rounds, options.shrink)
             print(json.dumps(record) if options.json else _line(record), flush=True)
     if options.json:
-        print(json.dumps({"command": " ".join(["python", "benchmarks/scale/growth.py", *sys.argv[1:]])}))
+        print(json.dumps({"command": " ".join(["python -m benchmarks.scale.growth", *sys.argv[1:]])}))
 
 
 def _line(record: dict[str, Any]) -> str:
