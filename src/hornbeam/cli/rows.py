@@ -43,7 +43,7 @@ target_option = click.option(
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for text files; the command gets them with_text_options, as `text`."""
+    """Add the options for text files; the command gets them as one argument, `text`."""
 
     @wraps(command)
     def with_text_options(

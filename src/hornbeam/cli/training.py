@@ -18,7 +18,7 @@ _MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unl
 
 
 def training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for the roles of columns; the command gets them with_roles, as `column_options`."""
+    """Add the options for the roles of columns; the command gets them as one argument, `column_options`."""
 
     @wraps(command)
     def with_roles(
