@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.metadata
 import json
 import os
@@ -167,3 +168,9 @@ def _cell(value: Any) -> str:
 def _flat(facts: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     for name, value in facts.items():
         yield from _flat(value) if isinstance(value, dict) else [(name, value)]
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file, by the names of its columns."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.output import read_csv
 from benchmarks.quality.studies.sets import N_FOLDS, Entry, Fold, index, load
 from hornbeam import ForestClassifier, TreeClassifier, distill
 from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     part, parts = map(int, options.part.split("/"))
     path = OUT / f"scores-{part}.csv"
     OUT.mkdir(parents=True, exist_ok=True)
-    done = {row["set"] for row in _read(path)} if path.exists() else set()
+    done = {row["set"] for row in read_csv(path)} if path.exists() else set()
     entries = [one for one in index(options.data) if one.n_instances <= MOST_ROWS][part::parts]
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -102,18 +103,18 @@ def _size(tree: Tree) -> tuple[float, float, float]:
 def report(options: argparse.Namespace) -> None:
     """Put the parts together in scores.csv, and write the tables."""
     parts = sorted(OUT.glob("scores-*.csv"))
-    rows = [row for path in parts for row in _read(path)] or _read(OUT / "scores.csv")
+    rows = [row for path in parts for row in read_csv(path)] or read_csv(OUT / "scores.csv")
     with (OUT / "scores.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(sorted(rows, key=lambda row: (int(row["rows"]), row["set"])))
     for path in parts:
         path.unlink()
-    rows = _read(OUT / "scores.csv")
+    rows = read_csv(OUT / "scores.csv")
     names = list(dict.fromkeys(row["set"] for row in rows))
     ours = {(row["set"], row["method"]): row for row in rows}
     theirs = {
-        (row["set"], BESIDE.get(row["method"])): row for row in _read(RESULTS / "smoothing" / "scores.csv")
+        (row["set"], BESIDE.get(row["method"])): row for row in read_csv(RESULTS / "smoothing" / "scores.csv")
     }
     own = list(dict.fromkeys(row["method"] for row in rows if row["method"] != "default tree"))
     methods = [*own, *BESIDE.values()]
@@ -142,11 +143,6 @@ def report(options: argparse.Namespace) -> None:
 def _mean(values: Sequence[str]) -> str:
     mean = np.mean(np.array(values, float))
     return "" if np.isnan(mean) else f"{mean:.1f}"
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

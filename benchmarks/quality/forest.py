@@ -23,6 +23,7 @@ import numpy as np
 import sklearn
 from sklearn.ensemble import RandomForestClassifier
 
+from benchmarks.output import read_csv
 from benchmarks.quality.studies import forests
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from benchmarks.synthetic import make
@@ -120,8 +121,7 @@ def figure4(options: argparse.Namespace) -> None:
 
 
 def _scores() -> list[dict[str, str]]:
-    with (OUT / "scores.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_csv(OUT / "scores.csv")
 
 
 def _sets() -> tuple[str, ...]:

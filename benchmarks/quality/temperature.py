@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
+from benchmarks.output import read_csv
 from benchmarks.quality.studies.sets import SEED, Entry, Fold, index, load
 from hornbeam import BoostedTreesClassifier, ForestClassifier
 from hornbeam.data import Table
@@ -99,7 +100,7 @@ def _run(
 ) -> None:
     """Append the scores of every set that is not in the file yet."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    done = {row["set"] for row in _read(path)} if path.exists() else set()
+    done = {row["set"] for row in read_csv(path)} if path.exists() else set()
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         if not done:
@@ -132,14 +133,14 @@ def _scores(
 
 def report(options: argparse.Namespace) -> None:
     """Write the means, and wins, draws and losses with sign tests, from the scores."""
-    seen = {row["set"] for row in _read(OUT / "scores.csv")}
-    rows = _read(OUT / "temperature.csv")
+    seen = {row["set"] for row in read_csv(OUT / "scores.csv")}
+    rows = read_csv(OUT / "temperature.csv")
     blind = [row for row in rows if int(row["rows"]) > CHOSEN_ON and row["set"] not in seen]
     text = _tables("Forests, sets of up to 10,000 rows, five folds", rows, FOREST_METHODS)
     text += _tables(
         f"Of these, sets of more than {CHOSEN_ON:,} rows that no choice was made on", blind, FOREST_METHODS
     )
-    rows = _read(OUT / "temperature-boosting.csv")
+    rows = read_csv(OUT / "temperature-boosting.csv")
     text += _tables("Boosted trees, two folds", rows, BOOSTING_METHODS)
     (OUT / "temperature.md").write_text("\n".join(text), encoding="utf-8")
     print("\n".join(text))
@@ -160,11 +161,6 @@ def _tables(title: str, rows: list[dict[str, str]], methods: Sequence[str]) -> l
         losses = np.array([[float(found[name, method][measure]) for method in methods] for name in names])
         text += [str(Comparison(tuple(methods), names, losses, measure)), ""]
     return text
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

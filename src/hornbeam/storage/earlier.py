@@ -7,7 +7,7 @@ from hornbeam.tree.tree import Step
 
 __all__ = ["KINDS", "present_estimator", "present_settings", "present_step"]
 
-KINDS = {"measured tree": "regression tree", "measured trees": "regression trees"}
+KINDS = ("measured tree", "measured trees")  # of regression: now "regression tree" and "regression trees"
 _ESTIMATORS = {"LambdaMARTRanker": "BoostedTreesRanker"}
 _STEPS = {"appraisal": "interval-calibration"}
 _SETTINGS = {

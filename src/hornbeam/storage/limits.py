@@ -33,7 +33,7 @@ KINDS = {
 }  # classification or regression; with the version that introduced each
 DECISIONS = (1, 3)  # the version that introduced decision rules
 REGRESSION = ("regression tree", "regression trees", *earlier.KINDS)
-SEVERAL = ("trees", "regression trees", "measured trees")
+SEVERAL = ("trees", "regression trees", earlier.KINDS[1])
 
 MOST_NODES = 2**24  # per tree
 MOST = {"n_nodes": MOST_NODES, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
