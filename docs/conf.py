@@ -1,8 +1,14 @@
 """How the documentation is built: ``nox -s docs``."""
 
+import sys
+from pathlib import Path
+
 from docutils import nodes
 
 import hornbeam
+
+sys.path.insert(0, str(Path(__file__).parent))
+import notebooks  # beside this file
 
 project = "Hornbeam"
 author = "The Hornbeam developers"
@@ -18,8 +24,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "learn/notebooks"]
 templates_path = [
     "_templates"
 ]  # a class shows its own members, not those scikit-learn gave it
@@ -43,6 +50,10 @@ sphinx_gallery_conf = {
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 
 # The copy button takes the code of an example: no prompts, no output.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -73,4 +84,5 @@ def strip_last_lines(_app, doctree):
 
 
 def setup(app):
+    notebooks.write()
     app.connect("doctree-read", strip_last_lines)
