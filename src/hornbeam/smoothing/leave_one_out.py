@@ -56,8 +56,8 @@ class LeaveOneOut:
     that of the class of the row alone, as in the authors' program; `probabilities` has the other classes too.
 
     Evidence does not hold the weights of single rows, so a left-out row has the mean weight of all rows: exact if all
-    weights are equal, an approximation otherwise (an exact result needs evidence grouped by weight). A class of a single
-    row cannot be scored without a prior, whatever alpha is; these rows are left out of the loss.
+    weights are equal, an approximation otherwise (an exact result needs evidence grouped by weight). A class of one
+    row cannot be scored without a prior, whatever alpha is; this row is left out of the loss.
 
     Examples
     --------
