@@ -78,20 +78,26 @@ def test_the_leave_one_out_optimum_of_a_tiny_tree():
     )
 
 
-def large_tree():
-    rng = np.random.default_rng(0)
-    p = rng.random(8)
-    leaves = np.array([rng.multinomial(500, [x, 1 - x]) for x in p])
+def full_tree(leaves):
+    """A tree of eight leaves at depth 3 from their counts."""
     level = [leaves]
     while len(level[0]) > 1:
-        level.insert(0, level[0].reshape(-1, 2, 2).sum(axis=1))
+        level.insert(0, level[0].reshape(-1, 2, leaves.shape[1]).sum(axis=1))
     return tree_of([2] * 7 + [0] * 8, np.concatenate(level))
 
 
-def test_on_more_rows_the_published_descent_stops_after_one_step():
-    alpha, steps = GradientHGS(prior=0.0).descend(large_tree())
+def test_with_many_rows_for_each_class_the_published_descent_stops_after_one_step():
+    rng = np.random.default_rng(0)
+    leaves = np.array([rng.multinomial(500, [x, 1 - x]) for x in rng.random(8)])
+    alpha, steps = GradientHGS(prior=0.0).descend(full_tree(leaves))
     assert steps == 1
     assert_allclose(alpha, 1.0, atol=3e-4)
+
+
+def test_with_few_rows_for_each_class_it_goes_on():
+    alpha, steps = GradientHGS(prior=0.0).descend(full_tree(4 * np.eye(8, dtype=int)))
+    assert steps > 100
+    assert alpha[ROOT] < 0.5
 
 
 @settings(max_examples=30)

@@ -41,8 +41,8 @@ class HGS(_FromAllAncestors):
     Parameters
     ----------
     alpha : float, default 1.0
-        Rows borrowed from each ancestor. The published optimiser starts at 1 and, on data sets of more than a few
-        dozen rows, stops there after one step (`GradientHGS`).
+        Rows borrowed from each ancestor. The published optimiser starts at 1 and mostly stops there after one step
+        (`GradientHGS`).
     prior : float, default 1.0
         Rows of the uniform distribution added to every node, so that no probability is 0; 0 is the published form.
 
@@ -96,9 +96,12 @@ class GradientHGS(_FromAllAncestors):
     -----
     The algorithm of the paper: start at alpha = 1 and descend the leave-one-out log loss (equations 5 to 8,
     divided by the number of rows as in the authors' program). The first step lowers the cost by about
-    ``step`` times the squared length of the gradient, which on all but tiny data sets is less than the
-    tolerance: the descent ends after one step and alpha stays 1. The history of the tree has the number of
-    steps. Unlike in the authors' program alpha stays above 0.0001, and a step that raised the cost is undone.
+    ``step`` times the squared length of the gradient. If that is less than the tolerance, the descent ends after one
+    step and alpha stays 1. On 144 UCI sets (C4.4 trees, ten folds) it ended after one step in every fold of 140 sets,
+    and of 136 sets with ``prior=0``; on the others, which have 8 to 34 rows for each class, it took about 1,000 steps
+    or more in some folds. With the squared loss it ended after one step on all of them. The history of the tree has
+    the number of steps. A step takes time proportional to nodes times classes. Unlike in the authors' program
+    alpha stays above 0.0001, and a step that raised the cost is undone.
 
     Examples
     --------
