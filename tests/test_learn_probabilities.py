@@ -122,6 +122,8 @@ def test_left_out_days():
     bits = -sum(log2(x) for x in p) / len(p)
     assert answer("round(float(-np.log2(left_out)") == round(bits, 6) == 1.089492
     assert f"The mean loss is {bits:.6f} bits" in PAGE
+    squared = sum((1 - x) ** 2 for x in p) / (2 * len(p))
+    assert answer('round(LeaveOneOut.of(tree, prior=0.0, loss="squared")') == round(float(squared), 6)
 
 
 def terms_of_the_gradient(inner):
@@ -170,7 +172,7 @@ def test_the_descent():
     printed = answer("steps, alpha[:2].round(4).tolist()")
     assert printed == (steps, [round(alpha[p], 4) for p in (ROOT, A)], round(cost, 4))
     rain = [round(float(hgs(leaf, alpha)[RAIN]), 4) for leaf in LEAVES]
-    assert answer("rain(GradientHGS(prior=0.0))") == rain
+    assert answer("rain(published)") == rain
 
 
 def test_the_six_strengths():
