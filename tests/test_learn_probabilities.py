@@ -12,7 +12,8 @@ import pytest
 from support.reference_smoothing import borrowing, exact_hdp
 from support.worked_trees import A1, A2, ROOT, T0, A, B
 
-PAGE = (Path(__file__).parents[1] / "docs/learn/probabilities.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "learn/probabilities.md").read_text(encoding="utf-8")
 LEAVES = (A1, A2, B)  # in the order of the page
 ABOVE = {ROOT: [], A: [ROOT], B: [ROOT], A1: [ROOT, A], A2: [ROOT, A]}
 DRY, RAIN = 0, 1
@@ -114,6 +115,17 @@ def test_one_seating_plan():
 def test_m_branch_by_hand():
     printed = re.findall(r"^- .* has height \d, .* = ([\d.]+)\$[;.]$", PAGE, re.MULTILINE)
     assert [float(p) for p in printed] == [round(p, 4) for p in m_branch(A1)]
+
+
+def test_the_figure_has_the_numbers_of_the_page():
+    """In each of its three parts, the probability of rain at the root, at A and at A1."""
+    figure = (DOCS / "pictures/learn-probabilities-backoff.svg").read_text(encoding="utf-8")
+    assert {"root  7 : 3", "A  6 : 1", "A1  4 : 0"} <= set(re.findall(r">([^<]*)</text>", figure))
+    hdp, branch, at_once = np.array(re.findall(r">(0\.\d\d)</text>", figure), float).reshape(3, 3)
+    assert hdp == pytest.approx(exact_hdp(T0, np.zeros(5, int))[0][[ROOT, A, A1], RAIN], abs=0.01)
+    assert branch.tolist() == [round(p, 2) for p in m_branch(A1)]
+    assert at_once == pytest.approx([3 / 10, 1 / 7, float(hgs(A1, ONE)[RAIN])], abs=0.005)
+    assert re.findall(r">m = ([\d.]+)<", figure) == [f"{1 + (1 - 1 / h) * sqrt(10):.2f}" for h in (3, 2, 1)]
 
 
 def test_left_out_days():
