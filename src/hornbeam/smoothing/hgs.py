@@ -99,9 +99,9 @@ class GradientHGS(_FromAllAncestors):
     ``step`` times the squared length of the gradient. If that is less than the tolerance, the descent ends after one
     step and alpha stays 1. On 144 UCI sets (C4.4 trees, ten folds) it ended after one step in every fold of 140 sets,
     and of 136 sets with ``prior=0``; on the others, which have 8 to 34 rows for each class, it took hundreds or
-    thousands of steps in some folds. With the squared loss it ended after one step on all of them. The history of the tree has
-    the number of steps. A step takes time proportional to nodes times classes. Unlike in the authors' program
-    alpha stays above 0.0001, and a step that raised the cost is undone.
+    thousands of steps in some folds. With the squared loss it ended after one step on all of them. The history of the
+    tree has the number of steps. A step takes time proportional to nodes times classes. Unlike in the authors'
+    program alpha stays above 0.0001, and a step that raised the cost is undone.
 
     Examples
     --------
