@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOutHGS, Raw
-from hornbeam.smoothing.leave_one_out import LeaveOneOut
+from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOut, LeaveOneOutHGS, Raw
 from hornbeam.tree.walk import path
 from support.strategies import trees
 from support.worked_trees import A1, A2, ROOT, T0, A, B, tree_of
@@ -50,6 +49,23 @@ def test_the_published_descent_on_a_tiny_tree():
     assert dict(GradientHGS(prior=0.0)(T0).history[-1].parameters)["steps"] == 172
 
 
+def test_the_descent_of_the_squared_loss():
+    """The first step of T0 lowers the loss by 5e-7, less than the tolerance; a small tolerance finds the minimum."""
+    alpha, steps = GradientHGS(prior=0.0, loss="squared").descend(T0)
+    assert steps == 1
+    assert_allclose(alpha[[ROOT, A]], [1 + 0.01 * 0.007056, 1 + 0.01 * 0.002061], atol=5e-9)
+    far, _ = GradientHGS(step=10.0, tolerance=1e-12, prior=0.0, loss="squared").descend(T0)
+    cost_of = LeaveOneOut.of(T0, 0.0, "squared")
+    assert cost_of(far)[0] < cost_of(alpha)[0]
+    inside = far[[ROOT, A]] > 1e-4
+    assert_allclose(cost_of(far)[1][[ROOT, A]][inside], 0, atol=1e-5)
+
+
+def test_the_history_has_the_loss_if_it_is_not_the_default():
+    assert "loss" not in dict(GradientHGS()(T0).history[-1].parameters)
+    assert dict(GradientHGS(loss="squared")(T0).history[-1].parameters)["loss"] == "squared"
+
+
 def test_the_leave_one_out_optimum_of_a_tiny_tree():
     alpha = LeaveOneOutHGS(prior=0.0, tolerance=1e-9).optimum(T0)
     assert alpha[ROOT] == pytest.approx(3.929, abs=5e-4)
@@ -62,20 +78,26 @@ def test_the_leave_one_out_optimum_of_a_tiny_tree():
     )
 
 
-def large_tree():
-    rng = np.random.default_rng(0)
-    p = rng.random(8)
-    leaves = np.array([rng.multinomial(500, [x, 1 - x]) for x in p])
+def full_tree(leaves):
+    """A tree of eight leaves at depth 3 from their counts."""
     level = [leaves]
     while len(level[0]) > 1:
-        level.insert(0, level[0].reshape(-1, 2, 2).sum(axis=1))
+        level.insert(0, level[0].reshape(-1, 2, leaves.shape[1]).sum(axis=1))
     return tree_of([2] * 7 + [0] * 8, np.concatenate(level))
 
 
-def test_on_more_rows_the_published_descent_stops_after_one_step():
-    alpha, steps = GradientHGS(prior=0.0).descend(large_tree())
+def test_with_many_rows_for_each_class_the_published_descent_stops_after_one_step():
+    rng = np.random.default_rng(0)
+    leaves = np.array([rng.multinomial(500, [x, 1 - x]) for x in rng.random(8)])
+    alpha, steps = GradientHGS(prior=0.0).descend(full_tree(leaves))
     assert steps == 1
     assert_allclose(alpha, 1.0, atol=3e-4)
+
+
+def test_with_few_rows_for_each_class_it_goes_on():
+    alpha, steps = GradientHGS(prior=0.0).descend(full_tree(4 * np.eye(8, dtype=int)))
+    assert steps > 100
+    assert alpha[ROOT] < 0.5
 
 
 @settings(max_examples=30)
@@ -114,6 +136,8 @@ def test_a_single_leaf_without_a_prior_is_raw():
         lambda: GradientHGS(prior=-1),
         lambda: GradientHGS(step=0),
         lambda: GradientHGS(tolerance=0),
+        lambda: GradientHGS(loss="brier"),
+        lambda: GradientHGS(loss=["log"]),
         lambda: LeaveOneOutHGS(prior=np.inf),
         lambda: LeaveOneOutHGS(tolerance=0),
     ],

@@ -30,9 +30,9 @@ class MBranch(NamedSmoother):
     Notes
     -----
     "Improving the AUC of probabilistic estimation trees" (ECML 2003, pp. 121-132), with the formulas as the
-    authors of the HGS paper programmed them. Heights are counted along each branch, so a node has one value per
-    length of the branches through it. The prediction of an inner node is its value at the end of its own branch. In
-    a regression tree the root borrows rows of its own mean.
+    authors of the HGS paper programmed them; the default m = 1 is theirs. Heights are counted along each branch, so
+    a node has one value per length of the branches through it. The prediction of an inner node is its value at the
+    end of its own branch. In a regression tree the root borrows rows of its own mean.
 
     The work per node is its classes times its height in the tree, which is less than a walk from every leaf.
 
