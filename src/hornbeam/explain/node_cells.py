@@ -116,7 +116,9 @@ class NodeRows:
     def own_weight(self) -> Floats:
         """Return the weight of each row at the node, without class weights."""
         table, at = self.table, self.at
-        own: Floats = np.full(len(at), table.unit) if table.weight is None else table.weight[at] * table.unit
+        own = np.full(len(at), table.unit)
+        if table.weight is not None:
+            own *= table.weight[at]
         if self.tree.skeleton.is_fractional and self.weight is not None and self.rows.weight is not None:
             own = own * (self.weight / self.rows.weight[at])
         return own
