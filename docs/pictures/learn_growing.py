@@ -1,10 +1,9 @@
 """The pictures of the page "Growing step by step"."""
 
-import numpy as np
 from sklearn.datasets import load_iris
 from svg import BLUE, GREY, ORANGE, Axes, box, line, picture, text
 
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, candidate_splits
 from hornbeam.tree import Tree
 
 BLACK = "#222"
@@ -137,17 +136,12 @@ def depth() -> str:
     return picture("The same tree at depth 1, 2 and 3", 830, 550, *parts)
 
 
-def entropy(labels: str) -> float:
-    shares = np.array([labels.count(label) for label in "fp"]) / len(labels)
-    return -sum(p * np.log2(p) for p in shares if p)
-
-
 def gains() -> list[float]:
     """The gain of each threshold between two of the students."""
-    n = len(RESULT)
+    hours = [[hour] for hour in range(1, len(RESULT) + 1)]
+    tree = TreeClassifier("id3", max_depth=1).fit(hours, list(RESULT))
     return [
-        entropy(RESULT) - (i * entropy(RESULT[:i]) + (n - i) * entropy(RESULT[i:])) / n
-        for i in range(1, n)
+        split.gain for split in candidate_splits(tree, hours, list(RESULT), feature=0)
     ]
 
 
