@@ -146,7 +146,7 @@ def gains() -> list[float]:
 
 
 def thresholds() -> str:
-    axes = Axes(60, 40, 720, 230, (0.5, 12.5), (0, 0.4))
+    axes = Axes(50, 40, 550, 230, (0.5, 12.5), (0, 0.4))
     points = [(i + 1.5, gain) for i, gain in enumerate(gains())]
     parts = [
         axes.frame(
@@ -171,9 +171,9 @@ def thresholds() -> str:
         colour = BLUE if label == "p" else ORANGE
         parts.append(text(x, y - 8, label, colour=colour, size=16))
     parts.append(
-        text(420, 335, "● the class changes here  ○ it does not", size=13, colour=BLUE)
+        text(325, 335, "● the class changes here  ○ it does not", size=13, colour=BLUE)
     )
-    return picture("Gain of every threshold", 820, 350, *parts)
+    return picture("Gain of every threshold", 630, 350, *parts)
 
 
 PICTURES = {

@@ -27,53 +27,57 @@ def part(left: float, top: float, width: float, use: str, words: str = "") -> st
 
 
 def sets() -> str:
-    widths = {"train": 380, "validate": 190, "test": 190}
+    widths = {"train": 240, "validate": 140, "test": 140}
     titles = ("training rows", "validation rows", "test rows")
     uses = (
         ("grow", "the trees"),
         ("choose", "between them"),
         ("report", "the error, once"),
     )
-    parts, left = [text(410, 28, "all rows, divided at random or by time", size=15)], 30
+    parts, left = [text(280, 28, "all rows, divided at random or by time", size=16)], 20
     for (use, width), title, words in zip(widths.items(), titles, uses, strict=True):
         middle = left + width / 2
         parts += [
             part(left, 45, width, use, title),
             line((middle, 82), (middle, 122), arrow=True),
-            text(middle, 146, words[0], size=15, colour=FILLS[use]),
-            text(middle, 168, words[1], size=14),
+            text(middle, 146, words[0], size=16, colour=FILLS[use]),
+            text(middle, 168, words[1], size=15),
         ]
         left += width
-    return picture("Training, validation and test rows", 820, 185, *parts)
+    return picture("Training, validation and test rows", 560, 185, *parts)
 
 
 def folds() -> str:
-    k, wide, step = 5, 66, 36
-    parts = [text(50, 28, "5 folds", size=15, anchor="start")]
+    k, wide, step, left, below = 5, 76, 36, 20, 265
+    parts = [
+        text(left, 28, "5 folds: each is the test set once", size=16, anchor="start")
+    ]
     for i in range(k):
         parts += [
-            part(50 + wide * j, 42 + step * i, wide, "test" if i == j else "train")
+            part(left + wide * j, 42 + step * i, wide, "test" if i == j else "train")
             for j in range(k)
         ]
     parts += [
         text(
-            450, 28, "nested: 5 outer folds, and for each ...", size=15, anchor="start"
+            left, below, "nested folds: for each test set ...", size=16, anchor="start"
         ),
         *(
-            part(450 + wide * j, 42, wide, "test" if j == 0 else "train")
+            part(left + wide * j, below + 14, wide, "train" if j else "test")
             for j in range(k)
         ),
-        text(450, 102, "... inner folds of its training rows", size=15, anchor="start"),
+        text(
+            left,
+            below + 74,
+            "... inner folds of its training rows",
+            size=16,
+            anchor="start",
+        ),
     ]
     for i in range(1, k):
         for j in range(1, k):
             use = "validate" if i == j else "train"
-            parts.append(part(450 + wide * j, 78 + step * i, wide, use))
-    parts += [
-        text(215, 250, "mean error of the test folds", size=13),
-        text(615, 280, "inner: choose; then grow on all four; test once", size=13),
-    ]
-    return picture("Folds and nested folds", 820, 295, *parts)
+            parts.append(part(left + wide * j, below + 52 + step * i, wide, use))
+    return picture("Folds and nested folds", 420, 510, *parts)
 
 
 def depth() -> str:
@@ -81,7 +85,7 @@ def depth() -> str:
     trees = [TreeClassifier("cart", max_depth=d).fit(X, y) for d in range(1, 17)]
     old = [(d, 1 - tree.score(X, y)) for d, tree in enumerate(trees, 1)]
     new = [(d, 1 - tree.score(X_new, y_new)) for d, tree in enumerate(trees, 1)]
-    axes = Axes(60, 40, 720, 260, (1, 16), (0, 0.5))
+    axes = Axes(50, 40, 550, 260, (1, 16), (0, 0.5))
     best = min(new, key=lambda point: point[1])
     x, y_best = axes.at(*best)
     parts = [
@@ -93,13 +97,13 @@ def depth() -> str:
         axes.curve(new, ORANGE),
         f'<circle cx="{x}" cy="{y_best}" r="6" fill="{ORANGE}"/>',
         text(x, y_best - 14, f"depth {best[0]}", colour=ORANGE),
-        text(740, axes.at(1, 0.385)[1], "new rows", colour=ORANGE),
-        text(560, axes.at(1, 0.025)[1], "training rows", colour=BLUE),
-        text(700, axes.at(1, NOISE)[1] - 8, "the noise", colour=GREY),
+        text(570, axes.at(1, 0.385)[1], "new rows", colour=ORANGE),
+        text(400, axes.at(1, 0.025)[1], "training rows", colour=BLUE),
+        text(560, axes.at(1, NOISE)[1] - 8, "the noise", colour=GREY),
         text(120, axes.at(1, 0.475)[1], "underfits", size=15),
-        text(560, axes.at(1, 0.475)[1], "overfits", size=15),
+        text(420, axes.at(1, 0.475)[1], "overfits", size=15),
     ]
-    return picture("Error against depth", 820, 355, *parts)
+    return picture("Error against depth", 630, 355, *parts)
 
 
 def learning_curve(preset: str, sizes: list[int]) -> list[tuple[float, float]]:
@@ -115,7 +119,7 @@ def learning_curve(preset: str, sizes: list[int]) -> list[tuple[float, float]]:
 
 def rows() -> str:
     sizes = [100 * 2**power for power in range(7)]
-    axes = Axes(60, 40, 720, 260, (0, 6), (0.15, 0.45))
+    axes = Axes(50, 40, 550, 260, (0, 6), (0.15, 0.45))
     raw, default = (learning_curve(name, sizes) for name in ("cart", "default"))
     parts = [
         axes.frame("training rows", "error on new rows", (), (0.2, 0.3, 0.4)),
@@ -135,7 +139,7 @@ def rows() -> str:
             colour=BLUE,
         ),
         text(
-            axes.at(1, 0)[0],
+            axes.at(1.3, 0)[0],
             axes.at(0, NOISE)[1] + 20,
             "the noise: no method is better",
             colour=GREY,
@@ -143,7 +147,7 @@ def rows() -> str:
     ]
     for power, n in enumerate(sizes):
         parts.append(text(axes.at(power, 0)[0], 318, f"{n:,}", size=13))
-    return picture("Error against the number of training rows", 820, 355, *parts)
+    return picture("Error against the number of training rows", 640, 355, *parts)
 
 
 PICTURES = {
