@@ -30,9 +30,11 @@ __all__ = [
     "TreeClassifier",
     "TreeRegressor",
     "__version__",
+    "candidate_splits",
     "diff",
     "distill",
     "errors",
+    "impurity",
     "load",
     "model_card",
     "recount",
@@ -57,7 +59,9 @@ if TYPE_CHECKING:
     from hornbeam.estimators.smoothed_classifier import SmoothedClassifier
     from hornbeam.estimators.tree_classifier import TreeClassifier
     from hornbeam.estimators.tree_regressor import TreeRegressor
+    from hornbeam.explain.candidate_splits import candidate_splits
     from hornbeam.growing.grower import Grower
+    from hornbeam.growing.impurity import impurity
     from hornbeam.recipe import Recipe
     from hornbeam.reporting import model_card, report
     from hornbeam.smoothing.recount import recount
@@ -83,8 +87,10 @@ else:
         "Tree": ".tree",
         "TreeClassifier": ".estimators.tree_classifier",
         "TreeRegressor": ".estimators.tree_regressor",
+        "candidate_splits": ".explain.candidate_splits",
         "diff": ".estimators.persistence.files",
         "distill": ".estimators.distill",
+        "impurity": ".growing.impurity",
         "load": ".estimators.persistence.files",
         "model_card": ".reporting",
         "recount": ".smoothing.recount",

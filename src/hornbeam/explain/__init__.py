@@ -9,11 +9,18 @@
 7. `counterfactual`: changes that lead to another prediction; `distance`: their size.
 8. `intervals`: intervals of probabilities and means.
 9. `leaves`: table of leaves.
-10. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
-11. `notebook`: HTML tables for notebooks.
+10. `candidate_splits`: table of candidate splits; `node_cells`: the rows of a node, counted.
+11. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
+12. `notebook`: HTML tables for notebooks.
 """
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
+from hornbeam.explain.candidate_splits import (
+    CandidateChild,
+    CandidateSplit,
+    CandidateSplits,
+    candidate_splits,
+)
 from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
 from hornbeam.explain.drift import Drift, drift
 from hornbeam.explain.explanation import Explanation, Explanations, explain
@@ -27,6 +34,9 @@ from hornbeam.tree.importance import importance
 
 __all__ = [
     "BorrowedRows",
+    "CandidateChild",
+    "CandidateSplit",
+    "CandidateSplits",
     "Counterfactual",
     "Counterfactuals",
     "DecisionPath",
@@ -39,6 +49,7 @@ __all__ = [
     "ShapValues",
     "Unseen",
     "borrowed_rows",
+    "candidate_splits",
     "counterfactuals",
     "drift",
     "explain",

@@ -1,4 +1,4 @@
-"""HTML tables of explanations, leaves, rules, drift and counterfactuals, for notebooks."""
+"""HTML tables of explanations, leaves, candidate splits, rules, drift and counterfactuals, for notebooks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from hornbeam.html_table import html_table
 from hornbeam.rules import RuleSet
 
 if TYPE_CHECKING:
+    from hornbeam.explain.candidate_splits import CandidateSplits
     from hornbeam.explain.counterfactual import Counterfactual
     from hornbeam.explain.drift import Drift
     from hornbeam.explain.explanation import Explanation
     from hornbeam.explain.leaves import Leaves
 
-__all__ = ["ShownRules", "counterfactuals_html", "drift_html", "explanations_html", "leaves_html"]
+__all__ = [
+    "ShownRules",
+    "candidate_splits_html",
+    "counterfactuals_html",
+    "drift_html",
+    "explanations_html",
+    "leaves_html",
+]
 
 _MOST_ROWS = 10  # with a table each
 
@@ -49,6 +57,15 @@ def leaves_html(leaves: Leaves) -> str:
     if leaves.code is not None:
         caption += f", rates of {label_text(leaves.classes[leaves.code])}"
     return html_table(caption, header, rows, text=("decided", "rule"))
+
+
+def candidate_splits_html(splits: CandidateSplits) -> str:
+    """Write a table of candidate splits."""
+    header = splits._header()
+    note = ". ".join([f"Not split: {splits.limit}"] * bool(splits.limit) + splits._notes())
+    return html_table(
+        splits._caption(), header, splits._cells(), text=header[header.index("split") :], note=note
+    )
 
 
 def explanations_html(explanations: Sequence[Explanation]) -> str:

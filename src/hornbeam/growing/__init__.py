@@ -3,6 +3,7 @@
 Read in this order:
 
 - `criterion`: the choices of a grower: gain measure, nominal splits, missing values
+- `impurity`: entropy and Gini of class counts
 - `grower`: the parameters, and the two ways to grow
 - `constraints`: checks of monotone constraints
 - `encoded_table`: a table with its bins and codes
@@ -12,10 +13,12 @@ Read in this order:
 - `leafwise`: growth best first on gradients, for boosting
 - `tree_builder`: from nodes of the kernels to a tree
 - `recount`: evidence of a given tree from encoded rows
+- `candidates`: all candidate splits of a node
 - `progress`: progress reports and interruption
 """
 
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.grower import Grower
+from hornbeam.growing.impurity import impurity
 
-__all__ = ["Criterion", "Grower", "Missing", "Nominal"]
+__all__ = ["Criterion", "Grower", "Missing", "Nominal", "impurity"]

@@ -39,8 +39,8 @@ class Nominal(StrEnum):
     MULTIWAY = "multiway"
     """One child for each category present."""
     SUBSET = "subset"
-    """Two children: the best subset (exact for two classes and for numeric targets, along the principal direction
-    for more classes)."""
+    """Two children: the best subset (exact for two classes, for numeric targets and for up to ten categories; of more
+    categories and classes the best along their principal direction)."""
 
 
 class Missing(StrEnum):

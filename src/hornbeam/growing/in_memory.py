@@ -23,7 +23,7 @@ from hornbeam.typing import Codes
 if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
 
-__all__ = ["grow_in_memory", "n_copies"]
+__all__ = ["encoded_rows", "grow_in_memory", "n_copies"]
 
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
@@ -62,9 +62,20 @@ def grow_in_memory(
             parallel = ParallelGrower(rows, spec, n_jobs, pool, root, smallest_grain)
             return progress.run(lambda: parallel.grow(progress))
 
+    rows, spec = encoded_rows(grower, table, bins, codes)
+    nodes = grow_nodes(rows, spec)
     if table.numeric_target is not None:
-        nodes = grow_nodes(*_regression_rows(grower, table, table.numeric_target, bins, codes))
         return grower._limit_leaves(build_regression_tree(nodes, bins, table, grower._step()))
+    tree = grower._build_tree(nodes, bins, table.schema, spec.rules.unit)
+    if table.class_weight is None:
+        return tree
+    return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
+
+
+def encoded_rows(grower: "Grower", table: Table, bins: Bins, codes: Codes) -> tuple[Rows, GrowthSpec]:
+    """Return the rows in the weights of the search for splits, and its rules; `codes` is not copied."""
+    if table.numeric_target is not None:
+        return _regression_rows(grower, table, table.numeric_target, bins, codes)
     assert table.target is not None
     weight, unit = None if table.weight is None else table.weight.copy(), table.unit
     if table.class_weight is not None:
@@ -78,11 +89,7 @@ def grow_in_memory(
             missing = Missing.OWN
     total = table.n_rows if rows.weight is None else int(rows.weight.sum())
     rules = grower._rules(missing, unit, total, table.n_rows, n_copies(table))
-    nodes = grow_nodes(rows, grower._growth_spec(table.schema, bins, rules))
-    tree = grower._build_tree(nodes, bins, table.schema, unit)
-    if table.class_weight is None:
-        return tree
-    return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
+    return rows, grower._growth_spec(table.schema, bins, rules)
 
 
 def _regression_rows(

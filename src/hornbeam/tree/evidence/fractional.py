@@ -20,7 +20,7 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Arrivals", "child_shares", "count_fractional", "known_weight", "route_fractional"]
+__all__ = ["Arrivals", "child_shares", "count_fractional", "known_weight", "next_slots", "route_fractional"]
 
 type _Ids = NDArray[np.intp]
 
@@ -192,7 +192,7 @@ def route_fractional(
         first = np.cumsum(n_children) - n_children
         places = concat_ranges(skeleton.first_child[node], n_children)
 
-        slot, is_split = _next_slots(skeleton, table, row, node[at])
+        slot, is_split = next_slots(skeleton, table, row, node[at])
         moves = slot >= 0
         child = first[at[moves]] + slot[moves]
         if shares is None:
@@ -206,7 +206,7 @@ def route_fractional(
         weight = np.concatenate((weight[moves], part[2]))
 
 
-def _next_slots(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
+def next_slots(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
     """Find the slot that each row takes at its node, negative if it takes none, and whether the row is split."""
     slot = np.full(len(row), STOP, np.intp)
     missing = np.zeros(len(row), np.bool_)

@@ -1,0 +1,560 @@
+"""The candidate splits of a node: the gain of each, their order, and why growing does not allow some of them.
+
+The kernel that grows trees computes every gain: the children of a candidate become the categories of a made-up feature,
+whose multiway split is this candidate. The kernel also finds the best split of each feature and ranks the features.
+Everything follows from the cells of the node, which are sums over its rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.growing.impurity import impurity
+from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.elementary import log2
+from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nominal, Rows, Rules
+from hornbeam.typing import Bools, Counts, Floats, Indices
+
+__all__ = ["Candidate", "Direction", "NodeCells", "Way", "all_candidates", "best_candidates"]
+
+type Direction = Literal["left", "right", "own", "every"]
+"""Where rows with a missing value go: to the first or second child, to a child of their own, or to every child."""
+
+_EVERY_SUBSET = (
+    10  # up to this many categories the kernel tries all subsets, if there are more than two classes
+)
+_AT_ONCE = 64  # made-up features of one call: the kernel compares each with each
+_TIE = 1e-6  # C4.5: a gain up to this is none
+_CLOSE = 1e-5  # C4.5: values as close as this are not separated
+_ALL_AND_MISSING = -2  # slot of a missing value that goes to every child
+
+
+class Way(NamedTuple):
+    """A way to divide the codes of one feature among children.
+
+    A cut of a numeric feature has the codes ``left`` and ``right`` on its sides; at a split of known against missing
+    values ``right`` is the missing code. For a nominal feature ``groups`` are the codes of each child, and the missing
+    code where missing values go.
+    """
+
+    feature: int
+    missing: Direction | None
+    left: int = -1
+    right: int = -1
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    @classmethod
+    def of_slots(cls, feature: int, nominal: bool, slot_of: Indices, missing_slot: int) -> Self:
+        """Convert the slot of each code, the missing code last; -1: the code does not occur."""
+        missing_code = len(slot_of) - 1
+        if nominal:
+            groups = tuple(
+                tuple(np.flatnonzero(slot_of == slot).tolist()) for slot in range(slot_of.max() + 1)
+            )
+            return cls(
+                feature,
+                _direction(groups, missing_code, every=missing_slot == _ALL_AND_MISSING),
+                groups=groups,
+            )
+        left, right = (np.flatnonzero(slot_of[:-1] == slot) for slot in (0, 1))
+        if not len(right):
+            return cls(feature, "own", int(left[-1]), missing_code)
+        if missing_slot == _ALL_AND_MISSING:
+            missing: Direction | None = "every"
+        else:
+            missing = None if slot_of[-1] < 0 else ("left", "right", "own")[slot_of[-1]]
+        return cls(feature, missing, int(left[-1]), int(right[0]))
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for two ways that divide the rows in the same way, whichever child is the first."""
+        if not self.groups:
+            return self
+        return self.feature, self.missing == "every", frozenset(self.groups)
+
+
+def _direction(groups: Sequence[tuple[int, ...]], missing_code: int, *, every: bool) -> Direction | None:
+    """Where missing values go, given the codes of each child."""
+    if every:
+        return "every"
+    for at, group in enumerate(groups):
+        if missing_code in group:
+            return "own" if len(group) == 1 else ("left", "right")[at]
+    return None
+
+
+class Candidate(NamedTuple):
+    """A candidate split with its numbers.
+
+    ``gain`` is before the penalty; ``score`` is what features are compared by, NaN where it is not defined;
+    ``children`` are the sums of `NodeCells.shown` in each child, without missing values that go to every child;
+    ``rejected`` is the reason why growing does not allow the split, None if it does.
+    """
+
+    way: Way
+    gain: float
+    penalty: float
+    split_information: float
+    score: float
+    children: Floats
+    rejected: str | None
+
+    @property
+    def penalised_gain(self) -> float:
+        """Gain minus penalty, which a grown tree stores."""
+        return self.gain - self.penalty
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeCells:
+    """The counts of a node by feature and code, and what the search for its split depends on.
+
+    Parameters
+    ----------
+    cells : array
+        Of the growing kernels (`hornbeam.kernels.subtree.empty_cells`).
+    spec : GrowthSpec
+    evidence : int64 array
+        Weight of each class; for sums weight and sum.
+    n_rows : int
+    node : NodeRange
+        Depth and bounds of monotone constraints.
+    variance : float
+        Variance of a numeric target, for S-values.
+    shown : tuple of float64 arrays of shape (n_codes + 1, q)
+        For each feature other numbers of each code, to be added up in the children; the missing code is last.
+    """
+
+    cells: Cells
+    spec: GrowthSpec
+    evidence: Counts
+    n_rows: int
+    node: NodeRange
+    variance: float
+    shown: tuple[Floats, ...]
+
+    @classmethod
+    def count(cls, rows: Rows, spec: GrowthSpec, node: NodeRange, shown: tuple[Floats, ...]) -> Self:
+        """Count all these rows, which are those of the node."""
+        cells = subtree.empty_cells(rows, spec)
+        subtree.histogram(rows, spec, 0, rows.n_rows, cells)
+        evidence = subtree.channels(cells, spec)[0][: spec.offsets[1]].sum(axis=0)
+        return cls(cells, spec, evidence, rows.n_rows, node, subtree.target_variance(rows, spec, node), shown)
+
+    @property
+    def weight(self) -> int:
+        """Weight of the rows, in steps."""
+        return int(self.evidence[0] if self.spec.sums else self.evidence.sum())
+
+    @property
+    def rules(self) -> Rules:
+        """Rules of growing."""
+        return self.spec.rules
+
+    def of_feature(self, f: int) -> Cells:
+        """Return the numbers of each code of a feature, the missing code last: shape (n_codes + 1, m)."""
+        first, last = self.spec.offsets[f : f + 2]
+        return self.cells.reshape(self.spec.n_cells, -1)[first:last]
+
+
+# ---- the best split of every feature -----------------------------------------------------------------------
+
+
+def best_candidates(node: NodeCells) -> list[Candidate]:
+    """Find the best split of each feature; the split that growing takes is the first.
+
+    Each is the one that the kernel would choose if those before it did not exist. Features without an allowed split
+    follow, by gain. A feature with a single value has no split.
+    """
+    n = len(node.spec.nominal)
+    numbers = np.full((n, 4), np.nan)
+    found: dict[int, Candidate] = {}
+    others = []
+    for f in range(n):
+        best = _best_of_kernel(node, f)
+        if best is None:
+            others += sorted(_scan(node, f, by_chance=True), key=lambda one: -one.gain)[:1]
+        else:
+            found[f], numbers[f] = best
+    spec = node.spec._replace(rules=_changed(node.rules, min_decrease=0.0))
+    ranked = []
+    while found:
+        winner = levelwise.choose_split(numbers.ravel(), spec, node.evidence, node.n_rows, node.variance)
+        if winner < 0:  # C4.5: no ratio above 0 among those of at least average gain
+            ranked += sorted(found.values(), key=lambda one: -one.penalised_gain)
+            break
+        ranked.append(found.pop(winner))
+        numbers[winner] = np.nan
+    return ranked + sorted(others, key=lambda one: -one.gain)
+
+
+def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]:
+    """List all splits of a feature in the order of the scan, and the rank of each, 0 for the best.
+
+    Splits that are not allowed rank last. An S-value belongs to the best split alone.
+    """
+    best = _best_of_kernel(node, f)
+    candidates, at = _scan(node, f, by_chance=best is None), -1
+    if best is not None:
+        key = best[0].way.key
+        at = next((i for i, one in enumerate(candidates) if one.way.key == key), -1)
+        if at < 0:  # many categories and classes: the order of the scan is only nearly that of the kernel
+            at = len(candidates)
+            candidates.append(best[0])
+        candidates[at] = best[0]
+    ranked = sorted(
+        range(len(candidates)),
+        key=lambda i: (i != at, candidates[i].rejected is not None, -candidates[i].penalised_gain),
+    )
+    rank = np.empty(len(candidates), np.intp)
+    rank[ranked] = np.arange(len(candidates))
+    return candidates, rank.tolist()
+
+
+def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
+    """Return the best allowed split of a feature and its four numbers (`FeatureSplits`); None if there is none."""
+    cells = node.of_feature(f).ravel()
+    spec = node.spec.some(f, f + 1)
+    spec = spec._replace(rules=_changed(spec.rules, max_features=0))
+    numbers, splits = levelwise.best_per_feature(
+        cells, spec, node.evidence, node.n_rows, node.node.lower, node.node.upper, node.variance
+    )
+    if not splits:
+        return None
+    split, rules = splits[0], node.rules
+    way = Way.of_slots(f, bool(node.spec.nominal[f]), split.slot_of, split.missing_slot)
+    present = split.slot_of >= 0
+    slots = np.arange(split.n_slots)[:, None] == split.slot_of[present]
+    parts = _Parts(node, _summed(slots, node.of_feature(f)[present]), way.missing == "every", f)
+    gain, penalised, score = parts.gains().item(), numbers[0].item(), numbers[1].item()
+    decrease = penalised * node.weight / rules.total_weight
+    candidate = Candidate(
+        way,
+        gain,
+        gain - penalised if rules.gain_ratio else 0.0,
+        parts.split_information().item(),
+        score,
+        _summed(slots, node.shown[f][present])[0],
+        f"impurity falls by {decrease:.3g}; min_impurity_decrease={rules.min_decrease:g}"
+        if decrease < rules.min_decrease
+        else None,
+    )
+    return candidate, numbers
+
+
+def _summed(slots: Bools, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Add up the numbers of the codes in each slot: shape (1, n_slots, m)."""
+    return np.stack([numbers[mine].sum(axis=0, dtype=numbers.dtype) for mine in slots])[None]
+
+
+def _changed(rules: Rules, **changes: Any) -> Rules:
+    changed = copy(rules)
+    for name, value in changes.items():
+        setattr(changed, name, value)
+    return changed
+
+
+# ---- the gains of many splits ------------------------------------------------------------------------------
+
+
+class _Parts:
+    """The cells of the children of n splits of a node, shape (n, n_children, m)."""
+
+    def __init__(self, node: NodeCells, cells: Cells, every: bool, f: int) -> None:
+        n, n_children, m = cells.shape
+        self.node, self.every = node, every
+        self.cells = np.zeros((n, n_children + 1, m), node.cells.dtype)
+        self.cells[:, :-1] = cells
+        if every:
+            self.cells[:, -1] = node.of_feature(f)[-1]
+        self.rules = _changed(
+            node.rules,
+            nominal=Nominal.multiway,
+            missing=Missing.fractional if every else Missing.own,
+            gain_ratio=False,
+            corrected=False,
+            min_rows_leaf=0,
+            min_weight_leaf=0,
+            max_features=0,
+        )
+        spec = self._spec(n)
+        evidence, rows = subtree.channels(self.cells.ravel(), spec)
+        self.evidence = evidence.reshape(n, n_children + 1, -1)
+        self.rows = rows.reshape(n, n_children + 1)[:, :-1]
+        self.weights = self.evidence[..., 0] if spec.sums else self.evidence.sum(axis=-1)
+
+    def _spec(self, n: int) -> GrowthSpec:
+        spec = self.node.spec
+        n_codes = np.full(n, self.cells.shape[1] - 1, np.int32)
+        return GrowthSpec.of(
+            n_codes, np.ones(n, np.uint8), None, None, spec.n_classes, spec.criterion, self.rules
+        )
+
+    @property
+    def weight(self) -> Counts:
+        """Weight of each child, shape (n, n_children)."""
+        return self.weights[:, :-1]
+
+    def gains(self) -> Floats:
+        """Gain of each split, by the kernel; 0 where the gain of sums is not above their rounding."""
+        node, gains = self.node, []
+        for begin in range(0, len(self.cells), _AT_ONCE):
+            cells = self.cells[begin : begin + _AT_ONCE]
+            numbers, _ = levelwise.best_per_feature(
+                cells.ravel(), self._spec(len(cells)), node.evidence, node.n_rows, *node.spec.bounds
+            )
+            gains.append(numbers.reshape(-1, 4)[:, 0])
+        return np.nan_to_num(np.concatenate(gains)) if gains else np.empty(0)
+
+    def split_information(self) -> Floats:
+        """Entropy of the weights of the children, and of the missing values if they go to every child, in bits."""
+        found: Floats = impurity(self.weights if self.every else self.weight)  # type: ignore[assignment]
+        return found
+
+
+# ---- all splits of a feature -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sweep:
+    """Splits of a feature that send missing values the same way.
+
+    Parameters
+    ----------
+    feature : int
+    nominal : bool
+    codes : array of int
+        The codes that occur, in the order of the scan. The missing code is one of them if it is a category.
+    missing_code : int
+    missing : Direction or None
+        None also if the missing code is one of the codes.
+    kind : {"cuts", "subsets", "multiway", "known"}
+        Cuts of the order, all subsets, a child per code, or known against missing values.
+    """
+
+    feature: int
+    nominal: bool
+    codes: NDArray[np.intp]
+    missing_code: int
+    missing: Direction | None
+    kind: Literal["cuts", "subsets", "multiway", "known"] = "cuts"
+
+    @property
+    def first_children(self) -> Bools:
+        """The codes of the first child of each split with two children: shape (n, n_codes)."""
+        n = len(self.codes)
+        if self.kind == "subsets":
+            return (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n) & 1).astype(np.bool_)
+        return np.tri(n - 1, n, dtype=np.bool_)
+
+    def children(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Add up the numbers of the codes in each child: shape (n, n_children, m)."""
+        known, missing = numbers[self.codes], numbers[-1]
+        total = known.sum(axis=0, dtype=known.dtype)
+        if self.kind == "known":
+            return np.stack((total, missing))[None]
+        if self.kind == "multiway":
+            parts = known[None].copy()
+        else:
+            if self.kind == "cuts":
+                first = np.cumsum(known, axis=0, dtype=known.dtype)[:-1]
+            else:
+                first = np.where(self.first_children[:, :, None], known, 0).sum(axis=1, dtype=known.dtype)
+            parts = np.stack((first, total - first), axis=1)
+        if self.missing in ("left", "right"):
+            parts[:, int(self.missing == "right")] += missing
+        if self.missing == "own":
+            parts = np.concatenate((parts, np.broadcast_to(missing, (len(parts), 1, len(missing)))), axis=1)
+        return parts
+
+    def ways(self) -> Iterator[Way]:
+        """List the splits."""
+        f, codes, missing_code = self.feature, self.codes, self.missing_code
+        if not self.nominal:
+            if self.kind == "known":
+                yield Way(f, "own", int(codes[-1]), missing_code)
+            else:
+                yield from (Way(f, self.missing, *cut) for cut in pairwise(codes.tolist()))
+            return
+        if self.kind == "multiway":
+            sides: list[list[NDArray[np.intp]]] = [[codes[at : at + 1] for at in range(len(codes))]]
+        elif self.kind == "known":
+            sides = [[codes]]
+        else:
+            sides = [[codes[first], codes[~first]] for first in self.first_children]
+        for side in sides:
+            groups = [group.tolist() for group in side]
+            if self.missing in ("left", "right"):
+                groups[int(self.missing == "right")].append(missing_code)
+            elif self.missing == "own":
+                groups.append([missing_code])
+            sorted_groups = tuple(tuple(sorted(group)) for group in groups)
+            missing = _direction(sorted_groups, missing_code, every=self.missing == "every")
+            yield Way(f, missing, groups=sorted_groups)
+
+
+def _scan(node: NodeCells, f: int, *, by_chance: bool) -> list[Candidate]:
+    """List all splits of a feature that the kernel looks at, and those that it would if they were allowed.
+
+    ``by_chance``: the kernel takes none of them, because the S-value of the best is near 0.
+    """
+    found = [one for sweep in _sweeps(node, f) for one in _candidates(node, sweep)]
+    if by_chance:
+        found = [one._replace(rejected=one.rejected or "no more gain than by chance") for one in found]
+    return found
+
+
+def _sweeps(node: NodeCells, f: int) -> list[_Sweep]:
+    spec, rules = node.spec, node.rules
+    first, last = spec.offsets[f : f + 2]
+    evidence, rows = (part[first:last] for part in subtree.channels(node.cells, spec))
+    nominal, missing_code = bool(spec.nominal[f]), int(last - first) - 1
+    known, any_missing = np.flatnonzero(rows[:-1]), bool(rows[-1])
+
+    def sweep(missing: Direction | None, kind: Any = "cuts", codes: NDArray[np.intp] = known) -> _Sweep:
+        return _Sweep(f, nominal, codes, missing_code, missing, kind)
+
+    if not len(known) or len(known) + any_missing < 2:
+        return []
+    fractional = rules.missing == Missing.fractional
+    if nominal and rules.nominal == Nominal.multiway:
+        if len(known) < 2 and fractional:
+            return []
+        direction: Direction = "every" if fractional else "own"
+        return [sweep(direction if any_missing else None, "multiway")]
+    kind: Literal["cuts", "subsets"] = "cuts"
+    codes = known
+    if nominal:
+        if any_missing and rules.missing == Missing.learned:
+            codes, any_missing = np.append(known, missing_code), False
+        many_classes = not spec.sums and spec.n_classes > 2
+        kind = "subsets" if many_classes and 3 <= len(codes) <= _EVERY_SUBSET else "cuts"
+        codes = codes if kind == "subsets" else codes[_scan_order(evidence[codes], spec)]
+    if not any_missing:
+        return [sweep(None, kind, codes)]
+    if fractional:
+        return [sweep("every", kind, codes)]
+    known_against_missing = sweep("own", "known")
+    (apart,) = _candidates(node, known_against_missing)
+    if apart.rejected is None and rules.missing == Missing.own:
+        return [known_against_missing, sweep("own", kind, codes)]
+    return [known_against_missing, sweep("right", kind, codes), sweep("left", kind, codes)]
+
+
+def _scan_order(evidence: Counts, spec: GrowthSpec) -> NDArray[np.intp]:
+    """Sort categories as a scan cuts them: by mean or by the share of the second class.
+
+    For more classes it is the direction in which the class shares differ most.
+    """
+    if spec.sums or spec.n_classes == 2:
+        weight = evidence[:, 0] if spec.sums else evidence.sum(axis=1)
+        return np.argsort(evidence[:, 1] / weight, kind="stable")
+    weight = evidence.sum(axis=1, keepdims=True)
+    shares = evidence / weight
+    centred = np.sqrt(weight) * (shares - evidence.sum(axis=0) / weight.sum())
+    direction = np.linalg.svd(centred, full_matrices=False)[2][0]
+    return np.argsort((shares * direction).sum(axis=1).round(12), kind="stable")
+
+
+def _candidates(node: NodeCells, sweep: _Sweep) -> list[Candidate]:
+    rules, ways = node.rules, list(sweep.ways())
+    if not ways:
+        return []
+    parts = _Parts(
+        node, sweep.children(node.of_feature(sweep.feature)), sweep.missing == "every", sweep.feature
+    )
+    rejected = _rejections(node, sweep, parts, ways)
+    gains, information = parts.gains(), parts.split_information()
+    penalty, useful = 0.0, gains > 0 if node.spec.sums else np.ones(len(ways), np.bool_)
+    if rules.gain_ratio:
+        n_allowed = max(1, rejected.count(None))
+        if not sweep.nominal:
+            penalty = log2(float(n_allowed)).item() / (node.weight * rules.unit)
+        if sweep.kind != "multiway":
+            useful = gains - penalty > _TIE
+        if sweep.missing == "own" and sweep.kind in ("cuts", "subsets"):  # the cut itself must gain
+            inner = _Parts(node, parts.cells[:, :2], True, sweep.feature)
+            useful &= inner.gains() > _TIE
+    shown = sweep.children(node.shown[sweep.feature])
+    ratio = np.divide(gains - penalty, information, out=np.zeros(len(ways)), where=information > _TIE)
+    score = ratio if rules.gain_ratio else np.full(len(ways), np.nan) if rules.corrected else gains
+    for at in np.flatnonzero(~useful):
+        rejected[at] = rejected[at] or ("no gain after the penalty" if penalty else "no gain")
+    return [
+        Candidate(way, gains.item(i), penalty, information.item(i), score.item(i), shown[i], rejected[i])
+        for i, way in enumerate(ways)
+    ]
+
+
+# ---- why a split is not allowed ----------------------------------------------------------------------------
+
+
+def _rejections(node: NodeCells, sweep: _Sweep, parts: _Parts, ways: list[Way]) -> list[str | None]:
+    """Return for each split why growing does not allow it, None if it does."""
+    rules, rows, weight = node.rules, parts.rows, parts.weight
+    found: list[str | None] = [None] * len(ways)
+
+    def reject(where: Bools, reason: str) -> None:
+        for at in np.flatnonzero(where):
+            found[at] = found[at] or reason
+
+    if sweep.kind == "multiway":
+        enough = (rows >= rules.min_rows_leaf) & (weight >= rules.min_weight_leaf)
+        reject(enough.sum(axis=1) < 2, "fewer than two children are large enough")
+        reject(~_within_bounds(node, parts, slice(None)).all(axis=1), "breaks a monotone constraint")
+        return found
+    both = slice(0, 2)  # a third child, of missing values, was found large enough
+    fewest = rows[:, both].min(axis=1)
+    for at in np.flatnonzero(fewest < rules.min_rows_leaf):
+        plural = "" if fewest[at] == 1 else "s"
+        found[at] = f"a child has {fewest[at]} row{plural}; min_samples_leaf={rules.min_rows_leaf}"
+    least = _least_weight(node, sweep, weight[:, both])
+    lightest = weight[:, both].min(axis=1)
+    for at in np.flatnonzero(lightest < least):
+        small, needed = lightest[at] * rules.unit, least[at] * rules.unit
+        found[at] = found[at] or f"a child has weight {small:.4g}; at least {needed:.4g} needed"
+    if sweep.kind == "known":
+        reject(~_within_bounds(node, parts, both).all(axis=1), "breaks a monotone constraint")
+        return found
+    if node.spec.value is not None and not sweep.nominal:
+        values = node.spec.value[node.spec.offsets[sweep.feature] :]
+        left, right = np.array([(way.left, way.right) for way in ways]).T
+        reject(~(values[left] + _CLOSE < values[right]), "the values are too close")
+    if node.spec.monotone is not None:
+        allowed = _within_bounds(node, parts, both).all(axis=1)
+        if not sweep.nominal:
+            amount, whole = (
+                array[:, both].astype(object) for array in (parts.evidence[..., 1], parts.weights)
+            )
+            step = (
+                amount[:, 1] * whole[:, 0] - amount[:, 0] * whole[:, 1]
+            )  # of the rate, exact in Python's integers
+            allowed &= (int(node.spec.monotone[sweep.feature]) * step >= 0).astype(np.bool_)
+        reject(~allowed, "breaks a monotone constraint")
+    return found
+
+
+def _least_weight(node: NodeCells, sweep: _Sweep, weight: Counts) -> Counts:
+    """Weight that each side of a split needs, in steps; C4.5 has a rule for numeric cuts."""
+    rules = node.rules
+    least = np.full(len(weight), rules.min_weight_leaf)
+    if rules.gain_ratio and not sweep.nominal and sweep.kind == "cuts":
+        tenth = 0.1 * weight.sum(axis=1) * rules.unit / node.spec.n_classes
+        lowest = rules.min_weight_leaf * rules.unit
+        bar = np.where(tenth <= lowest, lowest, np.minimum(tenth, 25.0))
+        least = np.maximum(np.ceil((bar - _TIE) / rules.unit), 0).astype(np.int64)
+    return least
+
+
+def _within_bounds(node: NodeCells, parts: _Parts, children: slice) -> Bools:
+    """Whether the rate of each child is within the bounds of the node."""
+    weight = parts.weight[:, children]
+    if node.spec.monotone is None:
+        return np.ones(weight.shape, np.bool_)
+    rate = parts.evidence[:, :-1][:, children, 1] / np.maximum(weight, 1)
+    return (rate >= node.node.lower) & (rate <= node.node.upper)
