@@ -1,11 +1,13 @@
-"""Raw, Laplace and m-estimates against worked numbers."""
+"""Raw, Laplace and m-estimates against worked numbers, and each other."""
 
 import numpy as np
 import pytest
+from hypothesis import given
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing import Laplace, MEstimate, Raw
+from support.strategies import trees
 from support.worked_trees import A1, A2, T0, B, tree_of
 
 EMPTY_LEAF = tree_of([2, 0, 0], [[3, 1], [3, 1], [0, 0]])
@@ -26,6 +28,15 @@ def test_worked_numbers(smoother, a1, a2, b):
     tree = smoother(T0)
     assert_allclose(tree.belief[[A1, A2, B], 0], [a1, a2, b], atol=5e-5)
     assert_allclose(tree.belief[[A1, A2, B], 1], 1 - tree.belief[[A1, A2, B], 0])
+
+
+@given(trees())
+def test_laplace_is_the_m_estimate_of_k_rows_with_the_uniform_base_rate(tree):
+    k = tree.n_classes
+    for base in ("uniform", [1 / k] * k):
+        same = MEstimate(float(k), base)(tree)
+        assert_allclose(same.belief, Laplace()(tree).belief, rtol=1e-12)
+        assert_allclose(same.borrowed, Laplace()(tree).borrowed)
 
 
 @pytest.mark.parametrize(("smoother", "added"), [(Raw(), 0), (Laplace(), 2), (MEstimate(5.0), 5)])

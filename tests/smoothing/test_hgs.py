@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOutHGS, Raw
-from hornbeam.smoothing.leave_one_out import LeaveOneOut
+from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOut, LeaveOneOutHGS, Raw
 from hornbeam.tree.walk import path
 from support.strategies import trees
 from support.worked_trees import A1, A2, ROOT, T0, A, B, tree_of
@@ -48,6 +47,23 @@ def test_the_published_descent_on_a_tiny_tree():
     assert_allclose(alpha[[ROOT, A]], [1.1971, 0.9662], atol=5e-5)
     assert LeaveOneOut.of(T0, 0.0)(alpha)[0] == pytest.approx(1.066064, abs=5e-7)
     assert dict(GradientHGS(prior=0.0)(T0).history[-1].parameters)["steps"] == 172
+
+
+def test_the_descent_of_the_squared_loss():
+    """The first step of T0 lowers the loss by 5e-7, less than the tolerance; a small tolerance finds the minimum."""
+    alpha, steps = GradientHGS(prior=0.0, loss="squared").descend(T0)
+    assert steps == 1
+    assert_allclose(alpha[[ROOT, A]], [1 + 0.01 * 0.007056, 1 + 0.01 * 0.002061], atol=5e-9)
+    far, _ = GradientHGS(step=10.0, tolerance=1e-12, prior=0.0, loss="squared").descend(T0)
+    cost_of = LeaveOneOut.of(T0, 0.0, "squared")
+    assert cost_of(far)[0] < cost_of(alpha)[0]
+    inside = far[[ROOT, A]] > 1e-4
+    assert_allclose(cost_of(far)[1][[ROOT, A]][inside], 0, atol=1e-5)
+
+
+def test_the_history_has_the_loss_if_it_is_not_the_default():
+    assert "loss" not in dict(GradientHGS()(T0).history[-1].parameters)
+    assert dict(GradientHGS(loss="squared")(T0).history[-1].parameters)["loss"] == "squared"
 
 
 def test_the_leave_one_out_optimum_of_a_tiny_tree():
@@ -114,6 +130,8 @@ def test_a_single_leaf_without_a_prior_is_raw():
         lambda: GradientHGS(prior=-1),
         lambda: GradientHGS(step=0),
         lambda: GradientHGS(tolerance=0),
+        lambda: GradientHGS(loss="brier"),
+        lambda: GradientHGS(loss=["log"]),
         lambda: LeaveOneOutHGS(prior=np.inf),
         lambda: LeaveOneOutHGS(tolerance=0),
     ],

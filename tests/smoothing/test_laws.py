@@ -34,7 +34,7 @@ PLAIN = [
     HierarchicalShrinkage(),
     MBranch(),
 ]
-ALL = [*PLAIN, GradientHGS(), LeaveOneOutHGS()]
+ALL = [*PLAIN, GradientHGS(), GradientHGS(loss="squared"), LeaveOneOutHGS()]
 named = pytest.mark.parametrize
 few = settings(max_examples=25)
 

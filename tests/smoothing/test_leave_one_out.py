@@ -1,4 +1,4 @@
-"""The collapsed leave-one-out cost against worked numbers, a loop over rows, and finite differences."""
+"""The collapsed leave-one-out loss against worked numbers, a loop over rows, and finite differences."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from hornbeam.smoothing.leave_one_out import LeaveOneOut
+from hornbeam.errors import ParameterError
+from hornbeam.smoothing import LeaveOneOut
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
-from support.reference_smoothing import leave_one_out_cost
+from support.reference_smoothing import leave_one_out_cost, left_out_rows
 from support.strategies import schemas, skeletons
 from support.worked_trees import ROOT, T0, A, tree_of
+
+losses = pytest.mark.parametrize("loss", ["log", "squared"])
 
 
 @st.composite
@@ -35,23 +38,43 @@ def test_worked_cost_and_gradient():
     assert_allclose(gradient[[ROOT, A]] * 10 * np.log(2), [-0.939562, 0.142593], atol=5e-7)
 
 
+def test_worked_squared_loss_and_gradient():
+    cost, gradient = LeaveOneOut.of(T0, prior=0.0, loss="squared")(np.ones(5))
+    assert cost == pytest.approx(0.126025, abs=5e-7)
+    assert_allclose(gradient[[ROOT, A]], [-0.007056, -0.002061], atol=5e-7)
+    assert not gradient[2:].any()
+
+
 def test_worked_frequencies_without_a_row():
     contribution = LeaveOneOut.of(T0, prior=0.0).contribution
     assert_allclose(contribution[[ROOT, A], :2], [[6 / 9, 2 / 9], [5 / 6, 0]])
     assert not contribution[2:].any()
 
 
-@given(scored())
-def test_the_collapsed_cost_equals_a_loop_over_rows(given_tree):
+@losses
+@given(given_tree=scored())
+def test_the_collapsed_cost_equals_a_loop_over_rows(loss, given_tree):
     tree, alpha, prior = given_tree
-    cost, _ = LeaveOneOut.of(tree, prior)(alpha)
-    assert cost == pytest.approx(leave_one_out_cost(tree, alpha, prior), abs=1e-12)
+    cost, _ = LeaveOneOut.of(tree, prior, loss)(alpha)
+    assert cost == pytest.approx(leave_one_out_cost(tree, alpha, prior, loss), abs=1e-12)
 
 
 @given(scored())
-def test_the_gradient_equals_finite_differences(given_tree):
+def test_the_probabilities_of_all_classes_equal_a_loop_over_rows(given_tree):
     tree, alpha, prior = given_tree
     cost_of = LeaveOneOut.of(tree, prior)
+    expected = {(node, label): p for node, label, p in left_out_rows(tree, alpha, prior)}
+    probabilities = cost_of.probabilities(alpha)
+    assert list(zip(cost_of.node.tolist(), cost_of.column.tolist(), strict=True)) == sorted(expected)
+    for at, p in zip(sorted(expected), probabilities, strict=True):
+        assert_allclose(p, expected[at], rtol=1e-9, atol=1e-12)
+
+
+@losses
+@given(given_tree=scored())
+def test_the_gradient_equals_finite_differences(loss, given_tree):
+    tree, alpha, prior = given_tree
+    cost_of = LeaveOneOut.of(tree, prior, loss)
     gradient = cost_of(alpha)[1]
     for node in range(tree.n_nodes):
         step = 1e-5 * alpha[node]
@@ -75,12 +98,19 @@ def test_rows_of_equal_weight_are_left_out_exactly():
 def test_rows_of_unequal_weight_cost_a_finite_amount():
     """Seven heavy rows and a light one: the mean weight is more than the light row has."""
     tree = tree_of([2, 0, 0], [[70, 1], [40, 0], [30, 1]], rows=np.array([8, 4, 4]), unit=0.5)
-    cost, gradient = LeaveOneOut.of(tree)(np.ones(3))
+    cost_of = LeaveOneOut.of(tree)
+    cost, gradient = cost_of(np.ones(3))
     assert 0 < cost < np.inf
     assert np.isfinite(gradient).all()
+    assert_allclose(cost_of.probabilities(np.ones(3)).sum(axis=1), 1)
 
 
 def test_the_cost_of_a_tree_without_rows_is_0():
     cost, gradient = LeaveOneOut.of(tree_of([2, 0, 0], [[0, 0]] * 3))(np.ones(3))
     assert cost == 0
     assert not gradient.any()
+
+
+def test_an_unknown_loss_raises():
+    with pytest.raises(ParameterError, match=r"^loss='hinge': expected 'log' or 'squared'"):
+        LeaveOneOut.of(T0, loss="hinge")

@@ -36,6 +36,7 @@ SMOOTHERS = [
     MEstimate(3.0, (0.25, 0.75)),
     HGS(2.0, 0.5),
     GradientHGS(step=0.02, tolerance=1e-3),
+    GradientHGS(prior=0.0, loss="squared"),
     LeaveOneOutHGS(prior=0.5),
     HierarchicalShrinkage(2.0),
     MBranch(1.5),

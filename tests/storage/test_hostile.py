@@ -459,6 +459,7 @@ WRONG = [
     ("hgs", "hgs", {"alpha": "x"}, "alpha='x': expected a number of rows from 0 to 1e+100"),
     ("hgs", "hgs", {"alpha": 1e308}, "alpha=1e+308"),
     ("hgs-gradient", "hgs-gradient", {"tolerance": -1}, "tolerance=-1"),
+    ("hgs-gradient", "hgs-gradient", {"loss": "hinge"}, "loss='hinge': expected 'log' or 'squared'"),
     ("hgs-loo", "hgs-loo", {"tolerance": {"array": [0.5], "dtype": "float64"}}, "tolerance=array"),
     ("m-branch", "m-branch", {"m": 0}, "m=0: expected a number of rows above 0, at most 1e+100"),
     (

@@ -7,7 +7,7 @@ import numpy as np
 
 from hornbeam.tree.walk import evidence_stopping, path
 
-__all__ = ["borrowing", "exact_hdp", "leave_one_out_cost", "m_branch", "stirling"]
+__all__ = ["borrowing", "exact_hdp", "leave_one_out_cost", "left_out_rows", "m_branch", "stirling"]
 
 
 def m_branch(tree, m):
@@ -26,9 +26,11 @@ def m_branch(tree, m):
     return belief
 
 
-def leave_one_out_cost(tree, alpha, prior):
-    """Take each row out of every node it passed, smooth what is left, score its class, in bits a row."""
-    scores = []
+def left_out_rows(tree, alpha, prior):
+    """Take each row out of every node it passed, and smooth what is left: its node, its class, all probabilities.
+
+    A class of a single row has no probability without a prior: such rows are not scored.
+    """
     own = evidence_stopping(tree.skeleton, tree.evidence)
     for node in range(tree.n_nodes):
         for label in range(tree.n_classes):
@@ -42,8 +44,14 @@ def leave_one_out_cost(tree, alpha, prior):
                         estimate = estimate + alpha[ancestor] * counts / counts.sum()
                         size += alpha[ancestor]
                 if estimate[label] > 0:
-                    scores.append(-np.log2(estimate[label] / size))
-    return np.mean(scores) if scores else 0.0
+                    yield node, label, estimate / size
+
+
+def leave_one_out_cost(tree, alpha, prior, loss="log"):
+    """The mean loss of the class of each left-out row: in bits, or half the square of what is missing to 1."""
+    p = np.array([estimate[label] for _, label, estimate in left_out_rows(tree, alpha, prior)])
+    losses = -np.log2(p) if loss == "log" else (1 - p) ** 2 / 2
+    return losses.mean() if len(p) else 0.0
 
 
 def stirling(n, t):

@@ -18,6 +18,7 @@ from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
 from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree, effective_size
+from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.replay import replay, smoothers_of
@@ -32,6 +33,7 @@ __all__ = [
     "HierarchicalShrinkage",
     "IntervalCalibration",
     "Laplace",
+    "LeaveOneOut",
     "LeaveOneOutHGS",
     "MBranch",
     "MEstimate",

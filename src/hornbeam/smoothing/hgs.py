@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hornbeam.kernels.elementary import exp, log
 from hornbeam.kernels.sums import row_sums
 from hornbeam.smoothing.descent import minimise
-from hornbeam.smoothing.leave_one_out import LeaveOneOut
+from hornbeam.smoothing.leave_one_out import LeaveOneOut, Loss, check_loss
 from hornbeam.smoothing.smoother import NamedSmoother, check_number, check_rows
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
@@ -85,9 +85,12 @@ class GradientHGS(_FromAllAncestors):
     step : float, default 0.01
         The learning rate b.
     tolerance : float, default 1e-4
-        Stop when a step lowers the cost, in bits per row, by no more than this, or after 10,000 steps.
+        Stop when a step lowers the loss per row by no more than this, or after 10,000 steps.
     prior : float, default 1.0
         Rows of the uniform distribution added to every node; 0 is the published form.
+    loss : {"log", "squared"}, default "log"
+        The leave-one-out loss of a row whose class has the probability p: -log2 p, or (1 - p)^2 / 2. The history has
+        it if it is not "log".
 
     Notes
     -----
@@ -112,9 +115,11 @@ class GradientHGS(_FromAllAncestors):
     step: float = 0.01
     tolerance: float = 1e-4
     prior: float = 1.0
+    loss: Loss = "log"
 
     def __post_init__(self) -> None:
         check_rows("prior", self.prior)
+        check_loss(self.loss)
         check_number("step", self.step, 0, _MOST_STEP, above=True)
         check_number("tolerance", self.tolerance, 0, _MOST_STEP, above=True)
 
@@ -122,12 +127,14 @@ class GradientHGS(_FromAllAncestors):
         """Return the smoothed tree."""
         expect_classes(tree, "HGS")
         alpha, steps = self.descend(tree)
-        settings = {"step": self.step, "tolerance": self.tolerance, "prior": self.prior}
+        settings: dict[str, Any] = {"step": self.step, "tolerance": self.tolerance, "prior": self.prior}
+        if self.loss != "log":
+            settings["loss"] = self.loss
         return _borrow(tree, alpha, self.prior, Step.of(self.name, steps=steps, **settings))
 
     def descend(self, tree: Tree) -> tuple[Floats, int]:
         """Find the alpha of every node; also return the number of steps."""
-        cost_of = LeaveOneOut.of(tree, self.prior)
+        cost_of = LeaveOneOut.of(tree, self.prior, self.loss)
         alpha, steps = np.ones(tree.n_nodes), 0
         cost, gradient = cost_of(alpha)
         while True:

@@ -1,13 +1,14 @@
-"""The leave-one-out log loss of HGS, which its fitted variants minimise."""
+"""The leave-one-out loss of HGS, which its fitted variants minimise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import log
 from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.tree.skeleton import Skeleton
@@ -15,14 +16,16 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up, push_down
 from hornbeam.typing import Floats
 
-__all__ = ["LeaveOneOut"]
+__all__ = ["LeaveOneOut", "Loss", "check_loss"]
+
+type Loss = Literal["log", "squared"]
 
 _LN2 = 0.6931471805599453
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut:
-    """The leave-one-out log loss of HGS as a function of alpha, and its gradient, in two sweeps.
+    """The leave-one-out loss of HGS as a function of alpha, and its gradient, in two sweeps.
 
     Each row is removed from its leaf and from every ancestor (the tree's shape stays), its leaf is smoothed
     without it, and the probability of its class is scored. Rows of one leaf and class have the same score, so
@@ -35,6 +38,8 @@ class LeaveOneOut:
         The pairs of node and class with rows that stop there: at a leaf, or at an inner node.
     weight : float64 array of shape (m,)
         The weight of those rows.
+    counts : float64 array of shape (n, K)
+        Weight of each class at each node.
     rest : float64 array of shape (n, K + 1)
         Weight of each class at each node without one row of that class, and of all classes without one row.
     contribution : float64 array of shape (n, K + 1)
@@ -42,13 +47,17 @@ class LeaveOneOut:
         inner nodes of a single row.
     prior : float
         Rows of the uniform distribution added to every node.
+    loss : {"log", "squared"}
+        Of a row whose class has the probability p: -log2 p, or (1 - p)^2 / 2.
 
     Notes
     -----
-    Equations 5 to 8 of Zhang, Petitjean and Buntine (PAKDD 2020), in bits per row. Evidence does not hold the weights
-    of single rows, so a left-out row has the mean weight of all rows: exact if all weights are equal, an
-    approximation otherwise (an exact result needs evidence grouped by weight). A class of a single row cannot be
-    scored without a prior, whatever alpha is; these rows are left out of the cost.
+    Equations 5 to 8 of Zhang, Petitjean and Buntine (PAKDD 2020), per row; the log loss is in bits. The squared loss is
+    that of the class of the row alone, as in the authors' program; `probabilities` has the other classes too.
+
+    Evidence does not hold the weights of single rows, so a left-out row has the mean weight of all rows: exact if all
+    weights are equal, an approximation otherwise (an exact result needs evidence grouped by weight). A class of a single
+    row cannot be scored without a prior, whatever alpha is; these rows are left out of the loss.
 
     Examples
     --------
@@ -59,19 +68,32 @@ class LeaveOneOut:
     >>> cost, gradient = LeaveOneOut.of(tree, prior=0.0)(np.array([1.0, 0.0, 0.0]))
     >>> round(cost, 4), gradient.round(4).tolist()
     (1.1567, [-0.1543, 0.0, 0.0])
+
+    The Brier score needs the probabilities of the other classes too:
+
+    >>> left_out = LeaveOneOut.of(tree, prior=0.0)
+    >>> p = left_out.probabilities(np.array([1.0, 0.0, 0.0]))
+    >>> p.round(3).tolist()  # one row of class 0 or 1 left out of node 1, then of node 2
+    [[0.81, 0.19], [0.968, 0.032], [0.222, 0.778], [0.593, 0.407]]
+    >>> squares = ((p - np.eye(2)[left_out.column]) ** 2).sum(axis=1)
+    >>> round(float(left_out.weight @ squares / left_out.weight.sum()), 4)
+    0.4925
     """
 
     skeleton: Skeleton
     node: NDArray[np.intp]
     column: NDArray[np.intp]
     weight: Floats
+    counts: Floats
     rest: Floats
     contribution: Floats
     prior: float
+    loss: Loss
 
     @classmethod
-    def of(cls, tree: Tree, prior: float = 1.0) -> Self:
+    def of(cls, tree: Tree, prior: float = 1.0, loss: Loss = "log") -> Self:
         """Prepare the loss of a tree."""
+        check_loss(loss)
         skeleton, weight = tree.skeleton, tree.evidence * tree.unit
         total = row_sums(weight)[:, None]
         row = float(total[0, 0]) / max(int(tree.rows[0]), 1)
@@ -82,21 +104,60 @@ class LeaveOneOut:
         if prior == 0:
             own[:, rest[0, :-1] == 0] = 0
         node, column = np.nonzero(own)
-        return cls(skeleton, node, column, own[node, column] * tree.unit[0], rest, contribution, prior)
+        stopping = own[node, column] * tree.unit[0]
+        return cls(skeleton, node, column, stopping, weight, rest, contribution, prior, loss)
 
     def __call__(self, alpha: Floats) -> tuple[float, Floats]:
-        """Return the cost, and its derivative by the alpha of every node (0 on leaves)."""
-        skeleton, node, column, weight = self.skeleton, self.node, self.column, self.weight
-        n_classes = self.rest.shape[1] - 1
-        from_parent = (alpha[:, None] * self.contribution)[skeleton.parent]
-        from_parent[0, :-1], from_parent[0, -1] = self.prior / n_classes, self.prior
-        left = push_down(skeleton, from_parent) + self.rest
+        """Return the loss, and its derivative by the alpha of every node (0 on leaves)."""
+        node, column, weight = self.node, self.column, self.weight
+        left = self._smoothed(alpha, self.rest, self.contribution)
         share, whole = left[node, column], left[node, -1]
-        scale = 1 / (_LN2 * max(float(weight.sum()), np.finfo(float).tiny))
-        cost = scale * float((weight * log(whole / share)).sum())
+        total = max(float(weight.sum()), np.finfo(float).tiny)
+        if self.loss == "log":
+            scale = 1 / (_LN2 * total)
+            losses, by_share, by_whole = weight * log(whole / share), -weight / share, weight / whole
+        else:
+            scale = 1 / total
+            p = share / whole
+            error = weight * (1 - p)
+            losses, by_share, by_whole = error * (1 - p) / 2, -error / whole, error * p / whole
 
         gradient = np.zeros_like(left)
-        gradient[node, column] = -weight / share
-        gradient[:, -1] = np.bincount(node, weight / whole, len(left))
-        below = pull_up(skeleton, gradient) - gradient  # a node adds to those below it, not to itself
-        return cost, scale * row_dots(below, self.contribution)
+        gradient[node, column] = by_share
+        gradient[:, -1] = np.bincount(node, by_whole, len(left))
+        below = pull_up(self.skeleton, gradient) - gradient  # a node adds to those below it, not to itself
+        return scale * float(losses.sum()), scale * row_dots(below, self.contribution)
+
+    def probabilities(self, alpha: Floats) -> Floats:
+        """Return the probabilities of all classes for a left-out row of each pair of node and class, shape (m, K)."""
+        # A class that loses no row keeps its counts; only the totals of the nodes are smaller.
+        whole = self.rest[:, -1:]
+        frequency = np.divide(
+            self.counts, whole, out=np.zeros_like(self.counts), where=self.contribution[:, -1:] > 0
+        )
+        p = self._smoothed(alpha, self.counts, frequency)[self.node]
+        reduced = self._smoothed(alpha, self.rest, self.contribution)
+        p[np.arange(len(p)), self.column] = reduced[self.node, self.column]
+        return p / row_sums(p)[:, None]
+
+    def _smoothed(self, alpha: Floats, counts: Floats, contribution: Floats) -> Floats:
+        """Add to the counts of each node the contributions of its ancestors, times their alpha, and the prior."""
+        n_classes = self.counts.shape[1]
+        from_parent = (alpha[:, None] * contribution)[self.skeleton.parent]
+        from_parent[0] = self.prior / n_classes
+        from_parent[0, n_classes:] = self.prior  # the column of all classes, if there is one
+        return push_down(self.skeleton, from_parent) + counts
+
+
+def check_loss(loss: object) -> None:
+    """Raise `ParameterError` unless a loss is "log" or "squared".
+
+    Examples
+    --------
+    >>> check_loss("absolute")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: loss='absolute': expected 'log' or 'squared'.
+    """
+    if not isinstance(loss, str) or loss not in get_args(Loss.__value__):
+        raise ParameterError(f"loss={loss!r}: expected 'log' or 'squared'.")
