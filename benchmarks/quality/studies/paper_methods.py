@@ -34,6 +34,7 @@ TUNED = {(b, eps): f"hgs-{b:g}-{eps:g}" for b in (0.01, 0.001) for eps in (1e-4,
 TYINGS = {tying: f"hdp-{tying}" for tying in ("single", "level", "parent", "none")}
 _SETTINGS: dict[str, Smoother] = {
     **{name: GradientHGS(step=b, tolerance=eps, prior=0.0) for (b, eps), name in TUNED.items()},
+    "hgs-squared": GradientHGS(prior=0.0, loss="squared"),
     **{name: HDP(tying=tying) for tying, name in TYINGS.items()},
     "hdp-5000": HDP(sweeps=5000),
 }
