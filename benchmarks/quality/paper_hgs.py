@@ -55,6 +55,7 @@ TITLES = {
     "best": "Best of six",
     "by_size": "By size of the set, and with a rare class: RMSE of HGS against the others",
     "tuning": "Section 4.2: learning rate and precision",
+    "descents": "Sets where the descent takes more than one step",
     "settings": "Loss, tying and sweeps",
     "forest_sizes": "Figure 4 in numbers",
     "variance": "Diversity",
