@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("matplotlib", reason="the command draws figures: it needs the extra plots")
-pytest.importorskip("pandas", reason="the studies read their sets with pandas")
 
 from benchmarks.output import read_csv
 from benchmarks.quality import paper_hgs
@@ -84,8 +86,6 @@ def test_the_forest_is_its_trees_minus_their_variance(paper):
 
 def test_variance_and_brier_scores_row_by_row():
     rng = np.random.default_rng(0)
-    import pandas as pd
-
     X = pd.DataFrame(rng.random((60, 3)), columns=list("abc"))
     fold = Fold(StudySet("toy", X, rng.integers(2, size=60).astype(np.intp), ("n", "y")), 0)
     raw, smoothed = paper_methods.diversity(fold, frozenset(paper_methods.FORESTS))
@@ -101,6 +101,26 @@ def test_a_claim_that_the_sources_refute(paper):
     assert "mean .2598 pruned and .2691 unpruned" in claim.here
     assert not claim.holds
     assert paper_claims.smoothing_beats_pruning(paper).holds
+
+
+def test_one_command_from_sets_to_tables(tmp_path: Path):
+    """Two small sets of our own: everything is run, and a second call runs nothing."""
+    rng = np.random.default_rng(1)
+    lines = ["name,n_instances,n_classes,file"]
+    for name, n_rows in (("one", 60), ("two", 90)):
+        frame = pd.DataFrame(rng.random((n_rows, 2)).round(2), columns=["a", "b"])
+        frame["target"] = pd.Categorical(np.where(rng.random(n_rows) < frame["a"], "yes", "no"))
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+        lines.append(f"{name},{n_rows},2,{name}.parquet")
+    (tmp_path / "index.csv").write_text("\n".join(lines) + "\n")
+    folders = ["--data", tmp_path, "--cache", tmp_path / "cache", "--out", tmp_path / "out"]
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.quality.paper_hgs", *map(str, folders)]
+    first, again = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2))
+    assert first.stdout.count("2 sets, 20 of 20 tasks to run") == 4
+    assert again.stdout.count("2 sets, 0 of 20 tasks to run") == 4
+    paper = Paper.read(tmp_path / "out")
+    assert paper.rmse.record(HGS, "c4.4/raw").wins == 2, "noise: raw leaves are too sure"
+    assert str(tmp_path) not in (tmp_path / "out" / "summary.md").read_text()
 
 
 def test_every_claim_has_a_verdict_on_at_least_144_sets(paper):

@@ -303,9 +303,12 @@ def sets_sentence(paper: Paper) -> str:
     """How many sets, of which sizes."""
     rows = paper.rows
     large, small = int((rows > LARGE).sum()), int((rows < SMALL).sum())
+    tuned, tied = (
+        len({line.entry.name for line in scores.lines if line.tally})
+        for scores in (paper.tuning, paper.tying)
+    )
     return (
         f"{len(rows)} sets of {int(rows.min())} to {int(rows.max()):,} rows: {large} of more than {LARGE:,} rows, "
         f"{len(rows) - large - small} of {SMALL:,} to {LARGE:,}, {small} of fewer. "
-        f"Settings of HGS: the {len(paper.tuning.entries)} sets of up to {TUNING_ROWS:,} rows; tying and diversity: "
-        f"the {len(paper.tying.entries)} of up to {TYING_ROWS:,}."
+        f"Settings of HGS: {tuned} sets of up to {TUNING_ROWS:,} rows; tying: {tied} of up to {TYING_ROWS:,}."
     )
