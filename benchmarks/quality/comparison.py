@@ -29,7 +29,7 @@ PROBABILITIES = {  # methods of the study of probabilities, as the page calls th
     DEFAULT: "**Hornbeam, one tree**",
     "sklearn-forest/rf-10": "scikit-learn, forest of 10",
     "c4.4/shrinkage-cv": "hierarchical shrinkage, strength by cross-validation",
-    "c4.4/hgs-published": "HGS, as published",
+    "c4.4/hgs-gradient": "HGS by gradient, with a uniform pseudo-count",
     "sklearn-forest/rf-5": "scikit-learn, forest of 5",
     "cart/cost-complexity-cv": "CART, cost-complexity by cross-validation",
     "cart/cost-complexity-1se": "the same, one standard error",

@@ -32,7 +32,7 @@ def smooth(options: Namespace, report: Report) -> None:
     runners: dict[str, Runner] = {
         OURS: partial(_smooth, HGS(), tree),
         "borrowing": partial(_smooth, Borrowing(), tree),
-        "hgs-published": partial(_smooth, GradientHGS(), tree),
+        "hgs-gradient": partial(_smooth, GradientHGS(), tree),
         "hgs-loo": partial(_smooth, LeaveOneOutHGS(), tree),
         "laplace": partial(_smooth, Laplace(), tree),
         "m-branch": partial(_smooth, MBranch(), tree),

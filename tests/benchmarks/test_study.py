@@ -23,10 +23,11 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 from benchmarks.quality.studies import choice, forest  # noqa: E402
 from benchmarks.quality.studies.cache import Cache, Result  # noqa: E402
-from benchmarks.quality.studies.sets import Fold, index, load  # noqa: E402
+from benchmarks.quality.studies.report import Known, Line, Scores  # noqa: E402
+from benchmarks.quality.studies.sets import Entry, Fold, index, load  # noqa: E402
 
 METHODS = (
-    "hornbeam,cart/raw,cart/hgs-published,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
+    "hornbeam,cart/raw,cart/hgs-gradient,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
 )
 
 
@@ -69,14 +70,44 @@ def test_runs_resumes_and_reports(data: Path, tmp_path: Path) -> None:
     with (out / "scores.csv").open() as file:
         rows = {(row["set"], row["method"]): row for row in csv.DictReader(file)}
     for name, n_rows in (("two", "80"), ("mixed", "60")):
-        raw, hgs = rows[name, "cart/raw"], rows[name, "cart/hgs-published"]
+        raw, hgs = rows[name, "cart/raw"], rows[name, "cart/hgs-gradient"]
         assert raw["rows"] == n_rows
         assert float(hgs["rmse"]) < float(raw["rmse"]), "noise: raw frequencies of pure leaves are too sure"
         assert rows[name, "ydf/cart"]["reason"] == "not run yet"
     summary = (out / "summary.md").read_text()
-    assert "| cart/hgs-published |" in summary
+    assert "| cart/hgs-gradient |" in summary
     assert str(data) not in summary, "where the folders lie is nobody's business"
     assert [path.name for path in out.glob("*.png")] == ["times.png"], "the others need methods not run"
+
+
+def test_reports_without_the_default_tree(data: Path, tmp_path: Path) -> None:
+    """Only methods of the HGS paper: no records of the default, and no sentences about it."""
+    cache, out = tmp_path / "cache", tmp_path / "out"
+    methods = "c4.4/raw,c4.4/hgs-gradient"
+    study("smoothing", "--data", data, "--cache", cache, "--methods", methods)
+    study("report", "smoothing", "--data", data, "--cache", cache, "--out", out)
+    summary = (out / "summary.md").read_text()
+    assert "- c4.4/hgs-gradient against c4.4/raw: 2-0-0" in summary
+    assert "| hornbeam/default |" not in summary
+    assert "nan and nan" not in summary
+
+
+def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
+    entry = Entry("a", Path(), 30, 2)
+    known = Known(0.3, 0.5, 0.18, 0.25, 0.05)
+    lines = (
+        Line(entry, "g/one", known, 0.5, 7.0, "", steps=12.0, costs={"variance": 0.125}),
+        Line(entry, "g/two", None, np.nan, np.nan, "too slow"),
+    )
+    scores = Scores((entry,), ("g/one", "g/two"), lines)
+    more = {"steps": lambda line: line.steps, "variance": lambda line: line.costs.get("variance", np.nan)}
+    scores.write_csv(tmp_path / "scores.csv", more)
+    read = Scores.read_csv(tmp_path / "scores.csv")
+    assert read.methods == scores.methods
+    one, two = read.lines
+    assert (one.tally, one.steps, one.costs) == (known, 12.0, {"variance": 0.125})
+    assert (one.seconds, one.size) == (0.5, 7.0)
+    assert (two.tally, two.reason, two.costs) == (None, "too slow", {})
 
 
 def test_too_slow_is_a_result_and_the_other_folds_are_spared(data: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ class Result:
     reason: str | None = None
     leaves: int | None = None
     depth: int | None = None
+    steps: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -33,7 +34,7 @@ class Result:
 
     @classmethod
     def of_plain(cls, plain: dict[str, Any]) -> Result:
-        """Read what `plain` wrote; what it wrote before there were leaves, depth and costs has none."""
+        """Read what `plain` wrote; what it wrote before there were leaves, depth, steps and costs has none."""
         tally = plain["tally"]
         if tally is not None:
             tally = ScoreSums(**tally | {"bins": np.array(tally["bins"])})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from benchmarks.quality.studies.choice import Inner, choose_alpha, choose_strength
@@ -35,7 +35,7 @@ SMOOTHERS: dict[str, Smoother] = {
     "m-estimate-root": MEstimate(base="root"),
     "m-branch": MBranch(),
     "hgs-1": HGS(),
-    "hgs-published": GradientHGS(),
+    "hgs-gradient": GradientHGS(),
     "hgs-loo": LeaveOneOutHGS(),
     "hdp": HDP(),
 }
@@ -50,7 +50,12 @@ RECIPES = {
 }
 
 
-def family(name: str, recipe: Recipe) -> Group:
+def family(
+    name: str,
+    recipe: Recipe,
+    smoothers: Mapping[str, Smoother] = SMOOTHERS,
+    chosen: tuple[str, ...] = CHOSEN,
+) -> Group:
     """A tree of this recipe under every smoother, and sizes and strengths chosen by cross-validation."""
 
     def run(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
@@ -65,11 +70,11 @@ def family(name: str, recipe: Recipe) -> Group:
             said = fold.spread(made.belief[stops] if same else predict_rows(made, test))
             return Outcome.of_tree(method, made, said, grown + before + seconds)
 
-        for method, smoother in SMOOTHERS.items():
+        for method, smoother in smoothers.items():
             if method not in wanted:
                 continue
             work = tree.n_nodes * tree.n_classes
-            if method == "hdp" and work > HDP_BUDGET:
+            if isinstance(smoother, HDP) and work > HDP_BUDGET:
                 yield Outcome(method, None, reason=f"{work:,} nodes x classes, above {HDP_BUDGET:,}")
             else:
                 yield outcome(method, smoother)
@@ -84,4 +89,4 @@ def family(name: str, recipe: Recipe) -> Group:
             yield outcome("cost-complexity-cv", CostComplexity(best), regrown + chosen)
             yield outcome("cost-complexity-1se", CostComplexity(simple), regrown + chosen)
 
-    return Group(name, (*SMOOTHERS, *CHOSEN), run)
+    return Group(name, (*smoothers, *chosen), run)

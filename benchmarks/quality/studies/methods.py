@@ -24,8 +24,8 @@ class Outcome:
     """What a method said of the test rows, or why it said nothing.
 
     ``seconds`` are CPU seconds of training, shared parts included; ``size`` is the number of nodes, if there are
-    any to count, as with ``leaves`` and ``depth``. ``costs`` are sums over the test rows by name, in studies that
-    have any (`studies.costs`).
+    any to count, as with ``leaves`` and ``depth``; ``steps`` are those of a gradient descent. ``costs`` are sums
+    over the test rows by name, in studies that have any (`studies.costs`).
     """
 
     method: str
@@ -35,12 +35,15 @@ class Outcome:
     reason: str | None = None
     leaves: int | None = None
     depth: int | None = None
+    steps: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_tree(cls, method: str, tree: Tree, probabilities: NDArray[np.float64], seconds: float) -> Self:
-        """The answers of a tree of ours, and its size."""
-        return cls(method, probabilities, seconds, tree.n_nodes, leaves=tree.n_leaves, depth=tree.depth)
+        """The answers of a tree of ours, its size, and the steps of its last change."""
+        steps = dict(tree.history[-1].parameters).get("steps") if tree.history else None
+        sizes = {"leaves": tree.n_leaves, "depth": tree.depth, "steps": steps}
+        return cls(method, probabilities, seconds, tree.n_nodes, **sizes)
 
 
 @dataclass(frozen=True, slots=True)

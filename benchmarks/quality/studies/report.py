@@ -18,6 +18,7 @@ from zipfile import ZipFile
 import numpy as np
 
 import hornbeam
+from benchmarks.output import read_csv
 from benchmarks.quality.studies.cache import Cache, Result
 from benchmarks.quality.studies.j48 import ARCHIVE
 from benchmarks.quality.studies.methods import Group
@@ -32,6 +33,9 @@ MEASURES = {
     "calibration error": operator.attrgetter("calibration_error"),
 }
 COLUMNS = {measure: measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES}
+SIZES = ("leaves", "depth", "steps")
+_ABOUT = ("set", "rows", "classes", "method")
+_USUAL = frozenset((*_ABOUT, *COLUMNS.values(), "seconds", "nodes", *SIZES, "reason"))
 NOT_RUN = "not run yet"
 NOTHING: Mapping[str, Callable[[Line], float]] = MappingProxyType({})
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1")
@@ -59,6 +63,7 @@ class Line:
     reason: str
     leaves: float = np.nan
     depth: float = np.nan
+    steps: float = np.nan
     costs: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -71,7 +76,7 @@ class Line:
             float(
                 np.mean([np.nan if (value := getattr(result, name)) is None else value for result in folds])
             )
-            for name in ("seconds", "size", "leaves", "depth")
+            for name in ("seconds", "size", *SIZES)
         )
         known = set.intersection(*(set(result.costs) for result in folds))
         costs = {name: sum(result.costs[name] for result in folds) / tally.weight for name in known}
@@ -79,10 +84,21 @@ class Line:
 
     @classmethod
     def known(cls, entry: Entry, row: Mapping[str, str]) -> Line:
-        """Read a line of `Scores.write_csv`."""
+        """Read a line of `Scores.write_csv`; further columns that are no sizes are costs."""
         tally = Known(*(float(row[name]) for name in COLUMNS.values())) if not row["reason"] else None
-        seconds, size = (float(row[name] or "nan") for name in ("seconds", "nodes"))
-        return cls(entry, row["method"], tally, seconds, size, row["reason"])
+        number = {name: float(row.get(name) or "nan") for name in ("seconds", "nodes", *SIZES)}
+        sizes = {name: number[name] for name in SIZES}
+        costs = {name: float(text) for name, text in row.items() if name not in _USUAL and text}
+        return cls(
+            entry,
+            row["method"],
+            tally,
+            number["seconds"],
+            number["nodes"],
+            row["reason"],
+            **sizes,
+            costs=costs,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +130,20 @@ class Scores:
                     lines.append(Line.of(entry, f"{group.name}/{method}", folds))
         return cls(tuple(kept), tuple(name for group in groups for name in group.names), tuple(lines))
 
+    @classmethod
+    def read_csv(cls, path: Path) -> Scores:
+        """Read what `write_csv` wrote."""
+        rows = read_csv(path)
+        entries = {
+            row["set"]: Entry(row["set"], Path(), int(row["rows"]), int(row["classes"])) for row in rows
+        }
+        methods = tuple(dict.fromkeys(row["method"] for row in rows))
+        lines = tuple(Line.known(entries[row["set"]], row) for row in rows)
+        return cls(tuple(entries.values()), methods, lines)
+
     def keep(self, path: Path, methods: Sequence[str]) -> Scores:
         """Take what has not been run, and some methods more, from the table of an earlier report."""
-        with path.open(encoding="utf-8", newline="") as file:
-            earlier = {(row["set"], row["method"]): row for row in csv.DictReader(file)}
+        earlier = {(row["set"], row["method"]): row for row in read_csv(path)}
         names = (*self.methods, *methods)
         measured = {(line.entry.name, line.method): line for line in self.lines if line.reason != NOT_RUN}
         lines = []
@@ -148,9 +174,7 @@ class Scores:
         """All of it, a line for each set and method; further columns by their names."""
         with path.open("w", encoding="utf-8", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
-            out.writerow(
-                ["set", "rows", "classes", "method", *COLUMNS.values(), "seconds", "nodes", *more, "reason"]
-            )
+            out.writerow([*_ABOUT, *COLUMNS.values(), "seconds", "nodes", *more, "reason"])
             for line in self.lines:
                 values = (
                     [f"{value(line.tally):.6f}" for value in MEASURES.values()]
@@ -171,26 +195,37 @@ def _cell(value: float, decimals: int) -> str:
 
 
 def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:
-    """Means over the sets where all these methods answered, and the record of one of them against each."""
+    """Means over the sets where all these methods answered, and the record of one of them against each.
+
+    Of the methods that have been run; without that one there are no records.
+    """
     everywhere = scores.comparison("RMSE")
     methods = [name for name in methods if len(everywhere.among([name]).complete().sets)]
+    if not methods:
+        return "None of these methods has been run."
     tables = {measure: scores.comparison(measure).among(methods) for measure in MEASURES}
     rmse, logs, errors = tables["RMSE"], tables["log loss"], tables["0-1 loss"]
     common = len(rmse.complete().sets)
     columns = [table.means() for table in tables.values()]
+    medians = np.nanmedian(scores.seconds().among(methods).losses, axis=0)
     answered = (~np.isnan(rmse.losses)).sum(axis=0)
     head = [
         f"Means over the {common} sets where all of these answered; records of {hero} over the sets where both did.",
         "",
-        "| method | " + " | ".join(MEASURES) + f" | sets | RMSE: {hero} against it | log loss | 0-1 loss |",
-        "|---|" + "--:|" * (len(MEASURES) + 1) + "---|---|---|",
+        "| method | "
+        + " | ".join(MEASURES)
+        + f" | median seconds | sets | RMSE: {hero} against it | log loss | 0-1 loss |",
+        "|---|" + "--:|" * (len(MEASURES) + 2) + "---|---|---|",
     ]
     rows = []
     for i in np.argsort(columns[0], kind="stable"):
         name = methods[i]
         means = " | ".join(f"{column[i]:.4f}" for column in columns)
-        records = " | ".join("" if name == hero else str(t.record(hero, name)) for t in (rmse, logs, errors))
-        rows.append(f"| {name} | {means} | {answered[i]} | {records} |")
+        records = " | ".join(
+            "" if name == hero or hero not in methods else str(t.record(hero, name))
+            for t in (rmse, logs, errors)
+        )
+        rows.append(f"| {name} | {means} | {medians[i]:.4f} | {answered[i]} | {records} |")
     return "\n".join([*head, *rows])
 
 

@@ -211,6 +211,7 @@ def _result(fold: Fold, outcome: Any) -> Result:
         outcome.reason,
         outcome.leaves,
         outcome.depth,
+        outcome.steps,
         dict(outcome.costs),
     )
 
