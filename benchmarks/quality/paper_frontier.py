@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from benchmarks.quality.studies.trade_off import MORE
 from benchmarks.scale.cost_model import page
 from benchmarks.speed.frontiers import SIZES
 from benchmarks.speed.pruning import random_tree
+from benchmarks.timing import latency
 from hornbeam.evaluation import Comparison
 from hornbeam.pruning import BayesRisk, work_span
 from hornbeam.smoothing import HGS, Laplace
@@ -58,6 +61,7 @@ OTHERS = {
     "bayes-hgs": ["cheapest class", "≤", "HGS"],
 }
 GROUPS = (pruned_family(GROUP, RECIPES["c4.4"], WAYS),)
+NODES, CLASSES = 200_000, (2, 5, 10, 25, 50)  # of the trees that threads are tried on
 NUMBERS = ("rmse", "zero_one_loss", "nodes", "leaves", "depth")
 
 
@@ -70,6 +74,7 @@ def run(folder: Path, max_rows: int, jobs: int) -> None:
     scores = Scores.gather(cache, entries, GROUPS)
     OUT.mkdir(parents=True, exist_ok=True)
     scores.write_csv(OUT / "scores.csv", {name: MORE[name] for name in ("leaves", "depth")})
+    measure()
     (OUT / "summary.md").write_text(
         "\n\n".join(["# The pruning note", provenance(scores, [COMMAND]), *tables().values()]) + "\n",
         encoding="utf-8",
@@ -178,8 +183,36 @@ def threads() -> str:
     return markdown([*head, "ns per node, 1 thread"], rows, text=0)
 
 
+def measure() -> None:
+    """CPU seconds of the decisions on one thread and on two, by the number of classes; they suit a busy machine too."""
+    with (OUT / "threads.jsonl").open("w", encoding="utf-8") as file:
+        for classes in CLASSES:
+            tree = Laplace()(random_tree(NODES, classes))
+            costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
+            one, two = (
+                latency(partial(BayesRisk(costs, n_jobs=n_jobs).cuts, tree), seconds=0.05)
+                for n_jobs in (1, 2)
+            )
+            facts = {"nodes": tree.n_nodes, "classes": classes, "cpu_1": one.cpu, "cpu_2": two.cpu}
+            file.write(json.dumps(facts) + "\n")
+
+
+def overhead() -> str:
+    """What a second thread adds to the work."""
+    rows = [
+        [
+            f"{line['classes']}",
+            f"{1e3 * line['cpu_1']:.1f}",
+            f"{1e3 * line['cpu_2']:.1f}",
+            f"{line['cpu_2'] / line['cpu_1']:.2f}",
+        ]
+        for line in lines("frontier/threads.jsonl")
+    ]
+    return markdown(["classes", "CPU ms, 1 thread", "CPU ms, 2 threads", "ratio"], rows, text=0)
+
+
 def tables() -> dict[str, str]:
-    return {table.__name__: table() for table in (readings, probabilities, spans, threads)}
+    return {table.__name__: table() for table in (readings, probabilities, spans, threads, overhead)}
 
 
 def main() -> None:
