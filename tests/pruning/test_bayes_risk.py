@@ -5,9 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hornbeam import Costs
+from hornbeam import Costs, Table, TreeClassifier
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.kernels.sweep import PruneSweep
 from hornbeam.pruning import BayesRisk, MinimumError, ReducedError
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
@@ -15,7 +16,7 @@ from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
 from support.strategies import schemas, skeletons, tables, trees
-from support.worked_trees import rows_at, worked_tree
+from support.worked_trees import binary, over_leaves, rows_at, worked_tree
 
 READINGS = ["bayes", "per-example", "rate"]
 ASYMMETRIC = [[0, 1], [5, 0]]
@@ -98,6 +99,63 @@ def test_three_rows_of_two_classes():
     three = Tree.raw(leaf.schema, leaf.skeleton, np.array([[1, 2]]))
     assert risks(three) == pytest.approx([1])
     assert risks(three, reading="per-example") == pytest.approx([4 / 3])
+
+
+NOTE = [1, 2, 9, 3, 6, 10, 11, 4, 5, 7, 8]
+"""The nodes of the note's example, as it numbers them, in level order."""
+
+
+def note_tree():
+    """The tree of the note, which gives no counts; with these its nodes 3 and 6 are cut, as in its text."""
+    skeleton = binary([2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0])
+    return over_leaves(skeleton, [[9, 0], [1, 8], [3, 1], [2, 1], [1, 4], [1, 3]])
+
+
+@pytest.mark.parametrize("method", ["frontier", "sequential"])
+@pytest.mark.parametrize("parameters", [{}, {"reading": "per-example", "strict": True}])
+def test_the_root_of_the_note_is_compared_with_the_leaves_left(parameters, method):
+    """Nodes 3 and 6 become leaves; then node 2 is compared with 3 and 6, and node 1 with 3, 6, 10 and 11."""
+    tree = Laplace()(note_tree())
+    pruner = BayesRisk(**parameters, method=method)
+    assert {NOTE[node] for node in np.flatnonzero(pruner.cuts(tree))} == {3, 6}
+    risk = dict(zip(NOTE, risks(tree, **parameters), strict=True))
+    shape = tree.skeleton.first_child, tree.skeleton.n_children
+    slack, relative = pruner._margin
+    sweep = PruneSweep(*shape, pruner._risks(tree, pruner._costs_for(tree)), slack=slack, relative=relative)
+    sweep.decide_all()
+    value = dict(zip(NOTE, sweep.value, strict=True))
+    assert value[2] == pytest.approx(risk[3] + risk[6])
+    assert value[1] == pytest.approx(risk[3] + risk[6] + risk[10] + risk[11])
+    # What it would be compared with before nodes 3 and 6 are cut is more.
+    assert value[1] < sum(risk[leaf] for leaf in (4, 5, 7, 8, 10, 11)) - 0.2
+    assert risk[1] > value[1]
+    assert sorted(pruner(tree).evidence[pruner(tree).skeleton.is_leaf].tolist()) == [
+        [1, 8],
+        [2, 7],
+        [5, 2],
+        [9, 0],
+    ]
+
+
+def test_the_other_readings_on_the_tree_of_the_note():
+    """From training frequencies the strict rule cuts nothing, and unweighted rates leave the root."""
+    for reading in ("bayes", "per-example"):
+        assert BayesRisk(reading=reading, strict=True)(note_tree()).n_nodes == 11
+    assert BayesRisk(reading="rate")(note_tree()).n_nodes == 1
+
+
+def test_the_estimator_passes_its_threads(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
+    table = Table.read(X, y)
+    found = [
+        classification_fitter(TreeClassifier("c4.4", pruning="bayes-risk", n_jobs=n_jobs), table).pruner
+        for n_jobs in (None, 1, 2)
+    ]
+    assert [pruner.n_jobs for pruner in found] == [1, 1, 2]
+    monkeypatch.setattr("hornbeam.pruning.bottom_up._SLICE", 1)  # threads also for small trees
+    one, two = (TreeClassifier("c4.4", pruning="bayes-risk", n_jobs=n).fit(X, y).tree_ for n in (1, 2))
+    assert one.digest == two.digest
 
 
 @settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])

@@ -56,7 +56,8 @@ class BayesRisk(NamedPruner):
         thread. ``sequential``: one node after the other, children first, in plain Python; the reference.
         The tree is the same.
     n_jobs : int, default 1
-        Threads that share a frontier. With few classes they cost more than they save.
+        Threads that share a frontier. With few classes they cost more than they save; a tree of fewer than 32,768
+        nodes is always processed by one.
     estimate : Smoother, optional
         Estimates the probabilities that risks are computed from; default: the predictions of the tree. The pruned
         tree keeps the predictions of the given one, so smooth it afterwards; ``pruning="bayes-risk"`` of an estimator
@@ -64,6 +65,9 @@ class BayesRisk(NamedPruner):
 
     Notes
     -----
+    The method is by Ahmed, Rizaner and Ulusoy (2018). The risk of ``per-example``, and the processing of one frontier
+    after the other in parallel, are by Chou (2021).
+
     **With raw training frequencies the literal rule never prunes.** The least expected cost of a node's
     rows is the minimum, over predictions, of linear functions of the class counts: a concave and homogeneous
     function of the counts, hence never smaller for the sum of the children's counts than the sum of the
@@ -76,8 +80,8 @@ class BayesRisk(NamedPruner):
     than that. Under Laplace's estimate and equal costs this is minimum-error pruning:
     (n - n_max + K - 1) / (n + K) per row.
 
-    A tree of S nodes takes S * K * K operations; the rounds of the frontier method are as many as the tree
-    is high (`work_span`).
+    A tree of S nodes takes S * K * K operations; the frontier method has one round more than the tree is deep
+    (`work_span`).
 
     Examples
     --------

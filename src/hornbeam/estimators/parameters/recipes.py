@@ -5,6 +5,7 @@ from typing import Any
 
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import (
     choice,
     limit,
@@ -78,7 +79,8 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     by_risk = _is(estimator.pruning, BayesRisk.name)
     if by_risk:
         # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
-        pruner = BayesRisk(costs, estimate=None if cross_fitted else smoother)
+        estimate = None if cross_fitted else smoother
+        pruner = BayesRisk(costs, n_jobs=n_threads(estimator.n_jobs), estimate=estimate)
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
