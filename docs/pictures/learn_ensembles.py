@@ -40,7 +40,7 @@ def majority_error(n_voters: int, error: float) -> float:
 
 def voting() -> str:
     shares = [comb(15, k) * 0.3**k * 0.7 ** (15 - k) for k in range(16)]
-    left = Axes(50, 50, 310, 210, (-0.5, 15.5), (0, 0.25))
+    left = Axes(45, 50, 225, 200, (-0.5, 15.5), (0, 0.25))
     parts = [
         rectangle(
             left.at(k - 0.4, share), left.at(k + 0.4, 0), ORANGE if k > 7 else BLUE
@@ -57,7 +57,7 @@ def voting() -> str:
         text(*left.at(11.7, 0.07), "majority wrong:", colour=ORANGE),
         text(*left.at(11.7, 0.05), f"{wrong:.1%}", colour=ORANGE, size=16),
     ]
-    right = Axes(450, 50, 310, 210, (0, 1), (0, 1))
+    right = Axes(345, 50, 225, 200, (0, 1), (0, 1))
     for n_voters, colour in ((1, GREY), (5, BLUE), (15, ORANGE)):
         points = [(e / 50, majority_error(n_voters, e / 50)) for e in range(51)]
         parts.append(right.curve(points, colour, dashed=n_voters == 1))
@@ -65,19 +65,19 @@ def voting() -> str:
         right.frame(
             "error of one voter",
             "error of the majority",
-            (0, 0.25, 0.5, 0.75, 1),
+            (0, 0.5, 1),
             (0, 0.5, 1),
         )
     )
     parts += [
-        text(*right.at(0.12, 0.30), "1 voter", colour=GREY),
+        text(*right.at(0.13, 0.33), "1 voter", colour=GREY),
         text(*right.at(0.70, 0.735), "5", colour=BLUE),
         text(*right.at(0.60, 0.93), "15", colour=ORANGE),
     ]
     return picture(
         "Votes of 15 independent voters, each wrong with probability 0.3",
-        790,
-        310,
+        600,
+        300,
         *parts,
     )
 
@@ -96,7 +96,7 @@ def variance() -> str:
     }
     parts = []
     for number, (name, method) in enumerate(methods.items()):
-        axes = Axes(45 + 385 * number, 50, 330, 220, (0, 6), (-2, 2))
+        axes = Axes(40 + 300 * number, 50, 245, 210, (0, 6), (-2, 2))
         predicted = np.array(
             [method.fit(*sine_rows(seed)).predict(grid) for seed in range(20)]
         )
@@ -113,7 +113,7 @@ def variance() -> str:
             axes.curve(truth, "#222", dashed=True),
             axes.frame("x", name, (0, 2, 4, 6), (-2, -1, 0, 1, 2)),
         ]
-    return picture("Predictions of one tree and of a bag of 25 trees", 780, 325, *parts)
+    return picture("Predictions of one tree and of a bag of 25 trees", 600, 315, *parts)
 
 
 def forest() -> str:
@@ -122,44 +122,34 @@ def forest() -> str:
     ).fit(POINTS, np.where(LABELS == 1, "+", "-"))
     new = Table.read([NEW_ROW], schema=model.forest_.schema)
     parts = [
-        text(80, 30, "training rows"),
-        text(240, 30, "bootstrap samples"),
-        text(455, 30, "trees"),
-        text(650, 30, f"a new row: ({NEW_ROW[0]}, {NEW_ROW[1]})"),
-        box(80, 170, "5 +, 5 −", GREY, 110),
+        text(60, 30, "training rows"),
+        text(190, 30, "samples"),
+        text(345, 30, "trees"),
+        text(535, 30, f"a new row: ({NEW_ROW[0]}, {NEW_ROW[1]})"),
+        box(60, 150, "5 +, 5 −", GREY, 90),
     ]
+    plus = list(model.classes_).index("+")
     for number, tree in enumerate(model.forest_.trees):
-        y = 80 + 90 * number
-        plus = tree.evidence[0, list(model.classes_).index("+")]
-        threshold = tree.skeleton.threshold[0]
-        name = "xy"[tree.skeleton.feature[0]]
-        chance = Forest((tree,)).predict(new)[0, list(model.classes_).index("+")]
+        y, n_plus = 70 + 80 * number, tree.evidence[0, plus]
+        root = f"{'xy'[tree.skeleton.feature[0]]} ≤ {tree.skeleton.threshold[0]:.2f}"
+        chance = Forest((tree,)).predict(new)[0, plus]
         parts += [
-            line((135, 170), (184, y), arrow=True),
-            box(240, y, f"{plus:g} +, {10 - plus:g} −", GREY, 110),
-            line((295, y), (349, y), arrow=True),
-            box(
-                455,
-                y,
-                f"root: {name} ≤ {threshold:.2f}, {tree.n_leaves} leaves",
-                BLUE,
-                210,
-            ),
-            line((560, y), (609, y), arrow=True),
-            box(645, y, f"{chance:.2f}", ORANGE, 70),
-            line((680, y), (707, 170)),
+            line((105, 150), (144, y), arrow=True),
+            box(190, y, f"{n_plus:g} +, {10 - n_plus:g} −", GREY, 90),
+            line((235, y), (264, y), arrow=True),
+            box(345, y, f"{root}, {tree.n_leaves} leaves", BLUE, 160),
+            line((425, y), (459, y), arrow=True),
+            box(490, y, f"{chance:.2f}", ORANGE, 60),
+            line((520, y), (554, 150)),
         ]
-    mean = model.forest_.predict(new)[0, list(model.classes_).index("+")]
     parts += [
-        box(745, 170, f"{mean:.2f}", ORANGE, 72, 16),
-        text(745, 140, "mean", colour=ORANGE),
-        text(240, 312, "drawn with replacement", colour=GREY, size=13),
-        text(
-            455, 312, "each node: best split of m random columns", colour=GREY, size=13
-        ),
-        text(690, 312, "probability of +", colour=GREY, size=13),
+        box(586, 150, f"{model.forest_.predict(new)[0, plus]:.2f}", ORANGE, 64, 16),
+        text(586, 125, "mean", colour=ORANGE),
+        text(150, 275, "drawn with replacement", colour=GREY, size=13),
+        text(345, 275, "m random columns per node", colour=GREY, size=13),
+        text(535, 275, "probability of +", colour=GREY, size=13),
     ]
-    return picture("A random forest: samples, trees, mean", 800, 330, *parts)
+    return picture("A random forest: samples, trees, mean", 630, 295, *parts)
 
 
 @cache
@@ -179,32 +169,27 @@ def rounds() -> list[dict[str, object]]:
 
 
 def adaboost_flow() -> str:
-    parts = []
+    parts = [
+        text(320, 25, "weights of the rows: more for wrong ones", colour=GREY, size=13)
+    ]
     for number, one in enumerate(rounds()):
-        x, below = 70 + 250 * number, "₁₂₃"[number]
+        x, t = 45 + 205 * number, "₁₂₃"[number]
         parts += [
-            box(x, 60, f"weights D{below}", GREY, 120),
-            line((x + 60, 60), (x + 84, 60), arrow=True),
-            box(x + 125, 60, f"stump h{below}", BLUE, 82),
-            line((x + 125, 77), (x + 125, 151), arrow=True),
-            text(
-                x + 132, 105, f"ε{below} = {one['error']:.4f}", size=13, anchor="start"
-            ),
-            text(
-                x + 132, 125, f"α{below} = {one['alpha']:.4f}", size=13, anchor="start"
-            ),
-            box(x + 125, 170, f"{one['alpha']:.2f} h{below}", ORANGE, 96),
+            box(x, 60, f"D{t}", GREY, 50),
+            line((x + 25, 60), (x + 49, 60), arrow=True),
+            box(x + 92, 60, f"stump h{t}", BLUE, 84),
+            line((x + 92, 77), (x + 92, 146), arrow=True),
+            text(x + 99, 103, f"ε{t} = {one['error']:.4f}", size=13, anchor="start"),
+            text(x + 99, 123, f"α{t} = {one['alpha']:.4f}", size=13, anchor="start"),
+            box(x + 92, 165, f"{one['alpha']:.2f} h{t}", ORANGE, 84),
         ]
         if number < 2:
             parts += [
-                line((x + 166, 60), (x + 189, 60), arrow=True),
-                text(x + 300, 175, "+", colour=ORANGE, size=18),
+                line((x + 134, 60), (x + 179, 60), arrow=True),
+                text(x + 195, 171, "+", colour=ORANGE, size=18),
             ]
-    parts += [
-        text(320, 25, "wrong rows get more weight", colour=GREY, size=13),
-        text(445, 222, "final classifier: the sign of the sum", colour=ORANGE),
-    ]
-    return picture("AdaBoost: three rounds and their sum", 790, 240, *parts)
+    parts.append(text(340, 215, "final classifier: the sign of the sum", colour=ORANGE))
+    return picture("AdaBoost: three rounds and their sum", 650, 230, *parts)
 
 
 def adaboost_rounds() -> str:
