@@ -22,7 +22,8 @@ X, y = load_breast_cancer(return_X_y=True)
 # %%
 # Rows made up, and labels against the tide
 # -----------------------------------------
-# Numbers are drawn from a normal distribution with the mean and spread of their column. The probability of a label is
+# Numbers are drawn from a normal distribution with the mean and spread of their column. (There are no nominal columns
+# here; their categories would be drawn by their frequencies, as Melville and Mooney do.) The probability of a label is
 # proportional to one over what the ensemble gives it; where that is nothing, the label gets practically all.
 
 

@@ -179,7 +179,7 @@ def test_scores_in_the_loop_are_those_of_the_model(kind):
         if kind == "regression"
         else classes(4, n_classes=2 if kind == "two" else 3, n_nominal=2)
     )
-    run = _Run(Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=EarlyStopping(0.3)), table, 1)
+    run = _Run(Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=EarlyStopping(0.3)), table, None, 1)
     for _ in range(6):
         run.advance()
     fitted = BoostedTrees(table.schema, run._initial_score, tuple(run.rounds))

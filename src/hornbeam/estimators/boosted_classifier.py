@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, SoftmaxLoss
@@ -10,6 +11,7 @@ from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.typing import Floats
@@ -56,6 +58,9 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         Number of rounds without improvement on the held-out rows before stopping.
     tol : float, default=1e-7
         Least decrease of the loss that counts as improvement.
+    init : estimator or None, default=None
+        Classifier that boosting starts from, such as a forest: `fit` fits a clone to the same rows, and the trees are
+        grown on what is left of the errors of its predictions. None: start from a constant.
     random_state : int, RandomState instance or None, default=None
         Seed of all draws. None means 0: the same rows always give the same trees.
     n_jobs : int, default=None
@@ -65,6 +70,8 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     ----------
     boosted_ : BoostedTrees
         The fitted trees as data.
+    init_ : estimator
+        The fitted clone of `init`; only with `init`.
     n_iter_ : int
         Number of rounds.
     validation_losses_ : ndarray of shape (n_rounds + 1,)
@@ -86,6 +93,12 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
 
     Rows with a missing value go to the child that lowers the loss more. Where training had no missing value, they stop
     and get the value of that node; so do rows with a category that did not occur there.
+
+    With `init`, the log-odds of the probabilities of `init_`, of at least 0.01 each, are added to the scores of
+    `boosted_`. The first round starts from the out-of-bag predictions of an `init` that draws bootstrap samples, as
+    forests do. Any other `init` predicts the rows of its own fit: if it overfits, little is left to boost, and early
+    stopping is not possible. `feature_importances_` are those of `boosted_`. `hornbeam.save` cannot save a model with
+    `init`; pickle and skops can.
 
     Examples
     --------
@@ -114,6 +127,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
+        init: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -131,6 +145,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.init = init
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -157,7 +172,9 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
-            self._train(table, _loss(len(labels.classes)), progress)
+            loss = _loss(len(labels.classes))
+            initial = InitialScores.fit(self.init, X, labels.codes, sample_weight, table, loss)
+            self._train(table, loss, progress, initial)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
         return self
@@ -176,7 +193,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             For two classes the log odds of the second; else one score per class.
         """
-        scores = self._scores(X)
+        scores = self._scores(X, self._loss())
         return scores[0] if self.n_classes_ == 2 else scores.T
 
     @accepts_source
@@ -193,8 +210,8 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes_`.
         """
-        scores = self._scores(X)
-        return _loss(self.n_classes_).predict(scores)
+        loss = self._loss()
+        return loss.predict(self._scores(X, loss))
 
     @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:
@@ -210,10 +227,14 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         ndarray of shape (n_rows,)
             Labels; on a tie, the first of `classes_`.
         """
-        scores = self._scores(X)
+        scores = self._scores(X, self._loss())
         best = (scores[0] > 0).astype(int) if self.n_classes_ == 2 else scores.argmax(axis=0)
         labels: NDArray[Any] = self.classes_[best]
         return labels
+
+    def _loss(self) -> Loss:
+        check_is_fitted(self, "boosted_")
+        return _loss(self.n_classes_)
 
 
 def _loss(n_classes: int) -> Loss:

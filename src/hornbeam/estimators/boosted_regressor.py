@@ -12,6 +12,7 @@ from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.validators import lookup, number
@@ -63,6 +64,9 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         Number of rounds without improvement on the held-out rows before stopping.
     tol : float, default=1e-7
         Least decrease of the loss that counts as improvement.
+    init : estimator or None, default=None
+        Regressor that boosting starts from, such as a forest: `fit` fits a clone to the same rows, and the trees are
+        grown on what is left of the errors of its predictions. None: start from a constant.
     random_state : int, RandomState instance or None, default=None
         Seed of all draws. None means 0: the same rows always give the same trees.
     n_jobs : int, default=None
@@ -72,6 +76,8 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
     ----------
     boosted_ : BoostedTrees
         The fitted trees as data.
+    init_ : estimator
+        The fitted clone of `init`; only with `init`.
     n_iter_ : int
         Number of rounds.
     validation_losses_ : ndarray of shape (n_rounds + 1,)
@@ -89,6 +95,12 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
 
     Rows with a missing value go to the child that lowers the loss more. Where training had no missing value, they stop
     and get the value of that node; so do rows with a category that did not occur there.
+
+    With `init`, the predictions of `init_` (for loss="poisson" their logarithms) are added to the scores of `boosted_`.
+    The first round starts from the out-of-bag predictions of an `init` that draws bootstrap samples, as
+    forests do. Any other `init` predicts the rows of its own fit: if it overfits, little is left to boost, and early
+    stopping is not possible. `feature_importances_` are those of `boosted_`. `hornbeam.save` cannot save a model with
+    `init`; pickle and skops can.
 
     Examples
     --------
@@ -119,6 +131,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
+        init: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -138,6 +151,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.init = init
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -164,7 +178,9 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         with Progress(self, X, y, sample_weight) as progress:
             target = read_numeric(self, y)
             table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
-            self._train(table, self._loss(), progress)
+            loss = self._loss()
+            initial = InitialScores.fit(self.init, X, target, sample_weight, table, loss)
+            self._train(table, loss, progress, initial)
         return self
 
     @accepts_source
@@ -180,8 +196,8 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         -------
         ndarray of shape (n_rows,)
         """
-        scores = self._scores(X)
-        return self._loss().predict(scores)[:, 0]
+        loss = self._loss()
+        return loss.predict(self._scores(X, loss))[:, 0]
 
     def _loss(self) -> Loss:
         known: dict[str, Loss | None] = {

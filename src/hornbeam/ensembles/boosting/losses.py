@@ -19,6 +19,7 @@ from hornbeam.typing import Bools, Floats
 __all__ = ["BinaryLogLoss", "LeafInputs", "Loss", "NewtonLeaves", "Poisson", "SoftmaxLoss", "SquaredError"]
 
 _RAREST = 1e-15  # the probability of a class without rows
+_LEAST = 0.01  # least probability from another model: nearer to 0, a wrong one makes Newton steps diverge
 
 
 class LeafInputs(NamedTuple):
@@ -66,9 +67,12 @@ class Loss(Protocol):
     def predict(self, scores: Floats) -> Floats:
         """Turn scores into predictions of shape (n_rows, n_classes), or (n_rows, 1) for regression."""
 
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Turn predictions of another model into scores; the inverse of `predict`."""
+
 
 class NewtonLeaves:
-    """Defaults of most losses: Newton steps as leaf values, which keep to monotone constraints."""
+    """Defaults of most losses: leaf values are Newton steps, which keep to monotone constraints."""
 
     __slots__ = ()
     max_score: ClassVar[float] = 1e150  # its square is finite
@@ -77,6 +81,10 @@ class NewtonLeaves:
     def leaf_values(self, inputs: LeafInputs) -> Floats:
         """Compute the Newton step of each node."""
         return inputs.grown.newton(inputs.ridge)
+
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Return the predictions: they are the scores."""
+        return np.ascontiguousarray(predictions.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +154,10 @@ class Poisson(NewtonLeaves):
         """Compute the mean."""
         return exp(scores.T)
 
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Compute the logarithms of the means; a mean of 0 or less counts as 1e-15."""
+        return log(np.maximum(predictions.T, _RAREST))
+
 
 @dataclass(frozen=True, slots=True)
 class BinaryLogLoss(NewtonLeaves):
@@ -180,6 +192,11 @@ class BinaryLogLoss(NewtonLeaves):
         """Compute the probabilities of both classes."""
         probability = 1.0 / (1.0 + exp(-scores[0]))
         return np.column_stack([1.0 - probability, probability])
+
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Compute the log-odds; a probability below 0.01 counts as 0.01."""
+        logarithm = log(np.maximum(predictions.T, _LEAST))
+        return logarithm[1:] - logarithm[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +243,10 @@ class SoftmaxLoss(NewtonLeaves):
     def predict(self, scores: Floats) -> Floats:
         """Compute the probabilities of all classes."""
         return _softmax(scores).T
+
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Compute the logarithms of the probabilities; one below 0.01 counts as 0.01."""
+        return log(np.maximum(predictions.T, _LEAST))
 
 
 def _softmax(scores: Floats) -> Floats:

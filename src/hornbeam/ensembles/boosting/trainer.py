@@ -99,13 +99,20 @@ class Boosting:
             )
 
     def fit(
-        self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None
+        self,
+        table: Table,
+        *,
+        start: Floats | None = None,
+        n_jobs: int = 1,
+        on_progress: Callable[[int], None] | None = None,
     ) -> BoostingResult:
         """Fit boosted trees to a table; the result does not depend on `n_jobs`, the number of threads.
 
+        `start` has the initial scores of each row from another model, of shape (n_outputs, n_rows); the boosted trees
+        start from 0 then, and their scores are to be added to those of that model. None for the best constant.
         `on_progress` is called after each round with the number of rounds so far.
         """
-        run = _Run(self, table, n_jobs)
+        run = _Run(self, table, start, n_jobs)
         while not run.finished:
             run.advance()
             if on_progress is not None:
@@ -116,7 +123,7 @@ class Boosting:
 class _Run:
     """State of the boosting loop: the scores of all rows, and the rounds so far."""
 
-    def __init__(self, boosting: Boosting, table: Table, n_jobs: int) -> None:
+    def __init__(self, boosting: Boosting, table: Table, start: Floats | None, n_jobs: int) -> None:
         self._boosting, self._table, self._n_jobs = boosting, table, n_jobs
         bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=boosting.max_bins)
         self._encoded = EncodedTable.for_gradients(table, bins, n_jobs)
@@ -131,8 +138,9 @@ class _Run:
         self._sampler = RowSampler.of(table, self._encoded.codes, boosting.seed) if sampled else None
         self._validation, self._kept = self._hold_out()
         kept = table if self._kept is None else table.take(np.flatnonzero(self._kept))
-        self._initial_score = boosting.loss.initial_score(kept)
-        self._scores = np.repeat(self._initial_score[:, None], table.n_rows, axis=1)
+        constant = boosting.loss.initial_score(kept)  # checks the target, too
+        self._initial_score = constant if start is None else np.zeros_like(constant)
+        self._scores = np.repeat(constant[:, None], table.n_rows, axis=1) if start is None else start.copy()
         self._stop = self._validation is not None and self._validation.update(self._scores)
         self.rounds: list[tuple[Tree, ...]] = []
 

@@ -11,6 +11,7 @@ from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.trainer import ForestResult
 from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_classes, warn_about_columns
+from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_scores
 from hornbeam.estimators.methods.progress import Progress
 from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.estimators.parameters.boosting import boosting_trainer
@@ -57,20 +58,38 @@ class BoostingMethods(_EnsembleMethods):
     _fitted = "boosted_"
     boosted_: BoostedTrees
 
-    def _train(self, table: Table, loss: Loss, progress: Progress) -> None:
-        trainer, n_jobs = boosting_trainer(self, table, loss), n_threads(self.n_jobs)
+    def _train(
+        self, table: Table, loss: Loss, progress: Progress, initial: InitialScores | None = None
+    ) -> None:
+        can_hold_out = initial is None or initial.out_of_bag
+        trainer, n_jobs = boosting_trainer(self, table, loss, can_hold_out), n_threads(self.n_jobs)
         warn_about_columns(table)
-        result = trainer.fit(table, n_jobs=n_jobs, on_progress=progress.listener(trainer.n_rounds))
+        result = trainer.fit(
+            table,
+            start=None if initial is None else initial.scores,
+            n_jobs=n_jobs,
+            on_progress=progress.listener(trainer.n_rounds),
+        )
         self._set_fitted(result.boosted, table.names)
+        if initial is not None:
+            self.init_ = initial.estimator
+        elif hasattr(self, "init_"):
+            del self.init_
         self.n_iter_ = len(result.boosted.rounds)
         if result.losses is not None:
             self.validation_losses_ = np.array(result.losses)
         elif hasattr(self, "validation_losses_"):
             del self.validation_losses_
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any, loss: Loss | None = None) -> Floats:
         table = self._read(X)
-        return self.boosted_.scores(table, n_threads(self.n_jobs))
+        scores = self.boosted_.scores(table, n_threads(self.n_jobs))
+        if loss is not None and hasattr(self, "init_"):
+            scores += predicted_scores(self.init_, X, loss)
+        return scores
+
+    def _used_features(self) -> frozenset[str]:
+        return frozenset(self._schema.names) if hasattr(self, "init_") else super()._used_features()
 
 
 def oob_mask(predicted: Floats) -> Bools:

@@ -6,6 +6,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.boosting.trainer import Boosting
+from hornbeam.errors import ParameterError
 from hornbeam.estimators.parameters.validators import (
     MOST_BINS,
     integer,
@@ -25,8 +26,12 @@ __all__ = ["boosting_trainer"]
 _MANY_ROWS = 10_000  # with more, "auto" stops early, as in scikit-learn
 
 
-def boosting_trainer(estimator: Any, table: Table, loss: Loss) -> Boosting:
-    """Return the trainer for the parameters of a boosting estimator."""
+def boosting_trainer(estimator: Any, table: Table, loss: Loss, can_hold_out: bool = True) -> Boosting:
+    """Return the trainer for the parameters of a boosting estimator.
+
+    `can_hold_out` is False if the initial scores come from a model fitted to all rows: the loss of no row is that of a
+    new one then.
+    """
     grower = Leafwise(
         max_leaf_nodes=limit("max_leaf_nodes", estimator.max_leaf_nodes),
         max_depth=limit("max_depth", estimator.max_depth),
@@ -42,7 +47,7 @@ def boosting_trainer(estimator: Any, table: Table, loss: Loss) -> Boosting:
         learning_rate=number("learning_rate", estimator.learning_rate, 0.1),
         subsample=number("subsample", estimator.subsample, 1.0),
         max_bins=_bins(estimator.max_bins),
-        stopping=_stopping(estimator, table.n_rows),
+        stopping=_stopping(estimator, table.n_rows, can_hold_out),
         seed=resolve_seed(estimator.random_state),
     )
 
@@ -54,16 +59,21 @@ def _bins(value: Any) -> int:
     raise parameter_error("max_bins", value, expected, "Pass max_bins=255, which is the default.")
 
 
-def _stopping(estimator: Any, n_rows: int) -> EarlyStopping | None:
+def _stopping(estimator: Any, n_rows: int, can_hold_out: bool) -> EarlyStopping | None:
     if not hasattr(estimator, "early_stopping"):  # a ranker: the rows of a query must stay together
         return None
     wanted = estimator.early_stopping
     if isinstance(wanted, str) and wanted == "auto":
-        wanted = n_rows > _MANY_ROWS
+        wanted = n_rows > _MANY_ROWS and can_hold_out
     if not isinstance(wanted, bool):
         expected = f"True, False, or 'auto' for more than {_MANY_ROWS:,} rows"
         raise parameter_error(
             "early_stopping", wanted, expected, "Pass early_stopping='auto', which is the default."
+        )
+    if wanted and not can_hold_out:
+        raise ParameterError(
+            "early_stopping=True needs rows that init was not fitted to, and this init predicts the rows of its own "
+            "fit; expected one with out-of-bag predictions. Pass a forest with bootstrap=True, or early_stopping=False."
         )
     stopping = EarlyStopping(
         fraction=number("validation_fraction", estimator.validation_fraction, 0.1),

@@ -204,6 +204,11 @@ def pack(model: Any) -> Model | TreeCollection:
         raise StorageError(f"a {name} cannot be saved; expected a Tree or a fitted {', '.join(_REGISTRY)}")
     if not hasattr(model, model._fitted):
         raise StorageError(f"this {name} is not fitted, so there is nothing to save: call fit first")
+    if getattr(model, "init_", None) is not None:
+        raise StorageError(
+            f"this {name} starts from a fitted {type(model.init_).__name__} (init), which a model file does not hold: "
+            "save both with skops, skops.io.dump(model, path), or fit without init."
+        )
     packed: Model | TreeCollection = _codec(name).pack(model)
     return packed
 

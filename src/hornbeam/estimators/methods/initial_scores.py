@@ -1,0 +1,119 @@
+"""Initial scores of boosting from the predictions of another estimator, the parameter `init`."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from hornbeam.data.table import Table
+from hornbeam.data.weights import read_sample_weight
+from hornbeam.ensembles.boosting.losses import Loss
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.estimators.parameters.validators import parameter_error
+from hornbeam.typing import Floats
+
+__all__ = ["InitialScores", "predicted_scores"]
+
+
+class InitialScores(NamedTuple):
+    """A fitted clone of `init`, and the initial scores of the training rows.
+
+    `scores` is of shape (n_outputs, n_rows). `out_of_bag` is whether every row was predicted by models fitted without
+    it.
+    """
+
+    estimator: Any
+    scores: Floats
+    out_of_bag: bool
+
+    @classmethod
+    def fit(
+        cls, init: Any, X: Any, y: NDArray[Any], sample_weight: Any, table: Table, loss: Loss
+    ) -> Self | None:
+        """Fit a clone of `init` to the rows of a table, and predict them; None without `init`.
+
+        Predictions are out of bag where the clone draws bootstrap samples: a full tree predicts the rows that it was
+        grown on nearly perfectly, which leaves nothing to boost.
+
+        Parameters
+        ----------
+        init : estimator or None
+        X, y, sample_weight
+            The rows, with class codes or numbers as the target.
+        table : Table
+            The same rows without those of weight 0.
+        loss : Loss
+        """
+        if init is None:
+            return None
+        estimator = _fitted(init, X, y, sample_weight, classes=table.numeric_target is None)
+        predicted, out_of_bag = _predictions(estimator, X), _out_of_bag(estimator)
+        if sample_weight is not None:
+            kept = read_sample_weight(sample_weight, len(predicted)) > 0
+            if out_of_bag is not None and len(out_of_bag) == len(
+                kept
+            ):  # Hornbeam leaves out rows of weight 0
+                out_of_bag = out_of_bag[kept]
+            predicted = predicted[kept]
+        if out_of_bag is not None:  # NaN for a row in every sample
+            predicted = np.where(np.isnan(out_of_bag), predicted, out_of_bag)
+        return cls(estimator, _scores(estimator, predicted, loss), out_of_bag is not None)
+
+
+def predicted_scores(estimator: Any, X: Any, loss: Loss) -> Floats:
+    """Compute the scores of a fitted `init` for new rows; of shape (n_outputs, n_rows)."""
+    if isinstance(X, Table) and not hasattr(estimator, "_read"):
+        raise ParameterError(
+            f"X is a path of files or a Source, and init is a {type(estimator).__name__}, which takes rows in memory "
+            "alone; expected an array or a data frame. Read the files first (pandas.read_parquet, say)."
+        )
+    return _scores(estimator, _predictions(estimator, X), loss)
+
+
+def _fitted(init: Any, X: Any, y: NDArray[Any], sample_weight: Any, *, classes: bool) -> Any:
+    needed, kind = ("predict_proba", "classifier") if classes else ("predict", "regressor")
+    is_estimator = not isinstance(init, type) and all(
+        hasattr(init, name) for name in ("fit", "get_params", needed)
+    )
+    if not is_estimator or is_classifier(init) is not classes:
+        expected = f"a {kind} with {needed}, or None to start from a constant"
+        raise parameter_error("init", init, expected, f"Pass hornbeam.Forest{kind.capitalize()}(), say.")
+    estimator = clone(init)
+    if estimator.get_params(deep=False).get("bootstrap") is True:
+        estimator.set_params(oob_score=True)
+    if sample_weight is None:
+        return estimator.fit(X, y)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ParameterError(
+            f"init is a {type(init).__name__}, whose fit takes no sample_weight; expected one that does. Pass another "
+            "init, or no weights."
+        )
+    return estimator.fit(X, y, sample_weight=sample_weight)
+
+
+def _predictions(estimator: Any, X: Any) -> Floats:
+    """Predict probabilities, or numbers as one column."""
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X), np.float64)
+    return np.asarray(estimator.predict(X), np.float64).reshape(-1, 1)
+
+
+def _out_of_bag(estimator: Any) -> Floats | None:
+    """Return the out-of-bag predictions in the shape of the others; None if there are none."""
+    for name in ("oob_decision_function_", "oob_prediction_"):
+        if hasattr(estimator, name):
+            predicted = np.asarray(getattr(estimator, name), np.float64)
+            return predicted.reshape(len(predicted), -1)
+    return None
+
+
+def _scores(estimator: Any, predicted: Floats, loss: Loss) -> Floats:
+    scores = loss.scores_of(predicted)
+    if not (np.abs(scores) <= loss.max_score).all():
+        raise DataError(
+            f"init is a {type(estimator).__name__} that predicts NaN or numbers beyond {loss.max_score:g}; expected "
+            "finite ones. Pass another init."
+        )
+    return scores
