@@ -1,7 +1,5 @@
 """Error-based pruning: worked numbers, the constants of both programs, and raising on a small table."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,12 +11,8 @@ from hornbeam import TreeClassifier
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.pruning import Collapse, ErrorBased, LeafBudget, expected_errors
-from hornbeam.recipe import PRESETS
 from hornbeam.tree import Skeleton, count_rows
-from hornbeam.tree.route import predict_rows
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
-from hornbeam.tuning import CrossValidated
-from hornbeam.tuning.folds import FoldAssignment, grow_without_fold
 from support.strategies import trees
 from support.worked_trees import over_leaves, rows_at, worked_tree
 
@@ -192,27 +186,6 @@ def holed_rows():
     y = (X[:, 0] + X[:, 1] > 5) ^ (rng.random(150) < 0.25)
     X[rng.random(X.shape) < 0.05] = np.nan
     return X, y
-
-
-def test_cross_validation_passes_the_rows_of_each_fold_tree():
-    """A slow version: each candidate prunes each fold tree with the rows it was grown from."""
-    table = Table.read(*holed_rows())
-    recipe = replace(PRESETS["c4.4"], grower=replace(PRESETS["c4.4"].grower, missing="own"))
-    candidates = [ErrorBased(0.25), ErrorBased(0.05)]
-    _, found = CrossValidated(recipe, candidates, folds=3).evaluate(table)
-    bins = recipe.bin(table)
-    codes = bins.encode(table)
-    fold_trees = grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, 3))
-    for i, candidate in enumerate(candidates):
-        leaves = loss = 0.0
-        for one in fold_trees:
-            others = table.take(np.setdiff1d(np.arange(table.n_rows), one.rows))
-            pruned = recipe.smoother(candidate.with_rows(others)(one.tree))
-            leaves += pruned.n_leaves
-            truth = np.eye(2)[one.table.target]
-            loss += ((predict_rows(pruned, one.table) - truth) ** 2).sum()
-        assert found.n_leaves[i] == leaves
-        assert found.loss[i] == pytest.approx(loss)
 
 
 @pytest.mark.parametrize("smoothing", ["cross-fitted", "hgs"])
