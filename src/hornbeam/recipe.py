@@ -13,7 +13,8 @@ from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.pruning import Collapse, Pruner
+from hornbeam.pruning import ErrorBased, Pruner
+from hornbeam.pruning.pruner import uses_rows
 from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Codes
@@ -26,8 +27,8 @@ _EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
 class Finisher(Protocol):
     """The last part of a fit: prunes, smooths and calibrates a grown tree."""
 
-    def finish(self, tree: Tree, n_jobs: int = 1, /) -> Tree:
-        """Return the finished tree."""
+    def finish(self, tree: Tree, table: Table | None = None, *, n_jobs: int = 1) -> Tree:
+        """Return the finished tree; `table` has the rows it was grown from, if they are in memory."""
         ...
 
 
@@ -101,7 +102,7 @@ class Recipe(Fitter):
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Fit a tree; it does not depend on ``n_jobs``."""
         bins = self.bin(table, n_jobs)
-        return self.finish(self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress))
+        return self.finish(self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress), table)
 
     @property
     def fixed_recipe(self) -> Self:
@@ -116,9 +117,9 @@ class Recipe(Fitter):
         """Choose the bins of a table."""
         return Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
 
-    def finish(self, tree: Tree, n_jobs: int = 1) -> Tree:  # noqa: ARG002
+    def finish(self, tree: Tree, table: Table | None = None, *, n_jobs: int = 1) -> Tree:  # noqa: ARG002
         """Prune and smooth a grown tree."""
-        return self.smooth(self.prune(tree))
+        return self.smooth(self.prune(tree, table))
 
     def smooth(self, tree: Tree) -> Tree:
         """Smooth a pruned tree, and restore the monotone constraints."""
@@ -128,9 +129,12 @@ class Recipe(Fitter):
         monotone = self.grower.monotone
         return Monotone(monotone)(tree) if monotone is not None and any(monotone) else tree
 
-    def prune(self, tree: Tree) -> Tree:
-        """Prune a grown tree."""
-        return tree if self.pruner is None else _apply(self.pruner, tree)
+    def prune(self, tree: Tree, table: Table | None = None) -> Tree:
+        """Prune a grown tree; a pruner that uses the rows it was grown from gets `table`."""
+        pruner = self.pruner
+        if table is not None and uses_rows(pruner):
+            pruner = pruner.with_rows(table)
+        return tree if pruner is None else _apply(pruner, tree)
 
     def bins_for(self, n_rows: int) -> int | None:
         """Return the maximum number of bins for this number of rows; None for every value."""
@@ -157,7 +161,7 @@ PRESETS = MappingProxyType(
         "c4.5": Recipe(
             max_bins=None,
             grower=Grower(Criterion.GAIN_RATIO, Nominal.MULTIWAY, Missing.FRACTIONAL, min_weight_leaf=2.0),
-            pruner=Collapse(),
+            pruner=ErrorBased(),
         ),
         "c4.4": Recipe(
             max_bins=None,

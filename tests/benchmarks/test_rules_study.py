@@ -34,10 +34,11 @@ def test_it_counts_what_the_estimators_get_wrong(options: Namespace):
     found = {record["method"]: record for record in study.run(fold)}
     assert list(found) == ["tree", "pruned", "rules"]
     (train, test), y = fold.frames(), fold.y_train
-    for method, estimator in (("tree", TreeClassifier("c4.5")), ("rules", RuleClassifier())):
+    grown, pruned = TreeClassifier("c4.5", pruning="collapse"), TreeClassifier("c4.5")
+    for method, estimator in (("tree", grown), ("pruned", pruned), ("rules", RuleClassifier())):
         fitted = estimator.fit(train, y)
         assert found[method]["errors"] == (fitted.predict(test) != fold.y_test).sum()
-    assert found["tree"]["rules"] == TreeClassifier("c4.5").fit(train, y).tree_.n_leaves
+    assert found["tree"]["rules"] == grown.tree_.n_leaves
 
 
 def test_it_goes_on_where_it_was_stopped(options: Namespace):

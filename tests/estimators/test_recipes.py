@@ -33,9 +33,12 @@ def test_auto_is_the_value_of_the_preset(preset):
     recipe = PRESETS[preset]
     assert grown(classifier)["criterion"] == recipe.grower.criterion
     assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
-    steps = [type(step).__name__.lower() for step in (recipe.pruner, recipe.smoother) if step is not None]
+    steps = [step.name for step in (recipe.pruner, recipe.smoother) if step is not None]
     if preset == "default":  # size and intervals are chosen on the held-out rows, too
         steps += ["leaf-price", "borrowing", "interval-calibration"]
+    if preset == "c4.5":
+        steps = ["collapse", *steps]
+        assert dict(classifier.tree_.history[-1].parameters)["raising"]
     assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
 
 

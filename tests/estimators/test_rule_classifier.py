@@ -32,7 +32,7 @@ def test_fit_is_extract_simplify_and_choose():
     X, y = CANCER
     clf = RuleClassifier(confidence=0.1, alpha=2.0, random_state=3).fit(X, y)
     table = Table.read(X, y)
-    tree = TreeClassifier("c4.5").fit(X, y).tree_
+    tree = TreeClassifier("c4.5", pruning="collapse").fit(X, y).tree_
     rules = choose_rules(
         simplify(extract(tree, merge=False), table, confidence=0.1), table, alpha=2.0, seed=3
     )

@@ -15,7 +15,7 @@ from hornbeam.evaluation import rmse
 from hornbeam.growing import Missing
 from hornbeam.out_of_core import Plan, count_on_all, draw_sample
 from hornbeam.out_of_core import plan as planning
-from hornbeam.pruning import CostComplexity
+from hornbeam.pruning import CostComplexity, ErrorBased
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted, CrossValidated
@@ -172,6 +172,7 @@ def test_the_plan_depends_on_the_size(monkeypatch):
         (CrossValidated(CART), "choosing a pruner"),
         (CrossFitted(CrossValidated(DEFAULT)), "choosing a pruner"),
         (PRESETS["c4.5"], "fractional"),
+        (replace(CART, pruner=ErrorBased(0.1)), r"ErrorBased\(confidence=0\.1"),
     ],
 )
 def test_a_fit_that_needs_memory_uses_a_sample_or_raises_with_the_reason(recipe, what):
@@ -179,6 +180,18 @@ def test_a_fit_that_needs_memory_uses_a_sample_or_raises_with_the_reason(recipe,
     assert Plan.of(source, recipe, memory=25_200) == Plan("sample", 100, 25_200)
     with pytest.raises(ParameterError, match=f"{what}.* Pass grow_rows=100"):
         fit(source, recipe, grow_rows=569, memory=25_200)
+
+
+def test_branches_are_raised_where_the_rows_are_in_memory():
+    """A raised branch needs the training rows, so other fits prune without raising, and their history records it."""
+    recipe = replace(CART, pruner=ErrorBased())
+    source = MemorySource(noisy(1000))
+    for plan, raised in ({"grow_rows": None}, True), ({"grow_rows": 500}, False), ({"memory": LITTLE}, False):
+        step = fit(source, recipe, **plan).history[-1]
+        assert (step.name, dict(step.parameters)["raising"]) == ("error-based", raised)
+    never = replace(CART, pruner=ErrorBased(raising=False))
+    assert Plan.of(source, never, memory=LITTLE).mode == "level-wise"
+    assert fit(source, never, memory=LITTLE).digest == never.fit(source.table).digest
 
 
 def test_a_sample_of_0_rows_is_an_error():

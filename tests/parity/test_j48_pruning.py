@@ -1,8 +1,4 @@
-"""Hornbeam prunes to the very trees Weka's J48 was recorded to prune to.
-
-Columns are coded in the order J48 declares their values, because of equally large branches it raises the
-last.
-"""
+"""Reduced-error pruning gives the trees that Weka's J48 -R was recorded to give."""
 
 from __future__ import annotations
 
@@ -12,17 +8,15 @@ import numpy as np
 import pytest
 from dataset import Dataset
 from j48_twin import Grower, as_arrays
-from recorded import recording, small_recording, small_set, uci_set, why_not
-from test_j48 import first_difference
+from recorded import recording, small_recording, small_set
+from test_j48 import first_difference, uci
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.pruning import ErrorBased, ReducedError
-from hornbeam.recipe import PRESETS
+from hornbeam.pruning import ReducedError
 from hornbeam.tree import Skeleton, Tree, count_rows
 
 MOST_CELLS = 12_000  # what the twin, which grows the trees for reduced-error pruning, can afford
-MOST_ROWS = 1_500  # all 131 sets of up to 12,000 rows were compared once: no difference
 
 
 def table_of(data: Dataset) -> Table:
@@ -39,36 +33,6 @@ def table_of(data: Dataset) -> Table:
             values = tuple(attribute.values[value] for value in used)
             features.append(Feature(attribute.name, Kind.NOMINAL, values))
     return Table(Schema(tuple(features), data.classes), tuple(columns), data.target.astype(np.int32))
-
-
-def uci(mode: str, name: str) -> tuple[Dataset, dict[str, Any]]:
-    entry = recording(mode)["sets"][name]
-    pytest.importorskip("pyarrow", reason="the UCI collection is stored as Parquet, which pyarrow reads")
-    reason = why_not(name, entry["sha256"])
-    if reason is not None:
-        pytest.skip(reason)
-    return uci_set(name), entry["tree"]
-
-
-def error_based(data: Dataset) -> Tree:
-    """J48 -C 0.25: grown, collapsed, pruned with subtree raising."""
-    table = table_of(data)
-    return ErrorBased(table=table)(PRESETS["c4.5"].fit(table))
-
-
-@pytest.mark.parametrize("name", small_recording()["sets"])
-def test_small_trees_pruned_by_errors(name: str) -> None:
-    data = small_set(name)
-    recorded = small_recording()["sets"][name]["trees"]["pruned"]
-    assert first_difference(data, recorded, error_based(data)) is None
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, entry in recording("pruned")["sets"].items() if entry["rows"] <= MOST_ROWS]
-)
-def test_uci_trees_pruned_by_errors(name: str) -> None:
-    data, recorded = uci("pruned", name)
-    assert first_difference(data, recorded, error_based(data)) is None
 
 
 def take(table: Table, rows: Any) -> Table:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import sklearn
 from node_for_node import assert_node_for_node
+from sklearn.datasets import make_friedman1
 from sklearn.tree import DecisionTreeRegressor
 
+from hornbeam import BoostedTreesRegressor, TreeRegressor
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
@@ -126,3 +128,29 @@ def test_constraints_on_every_feature_leave_scikit_learns_leaves(signs):
 def test_the_least_decrease_is_scikit_learns(decrease):
     for X, y, w, tree in data_sets(10, min_impurity_decrease=decrease):
         assert_node_for_node(tree, peer(X, y, w, min_impurity_decrease=decrease), X, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["steps", "friedman"])
+def test_a_tree_of_boosted_medians_is_nearly_as_robust_as_a_tree_of_absolute_errors(kind: str, seed: int) -> None:
+    """The recipe of the guide, on rows of which one in twenty is an outlier."""
+    rng = np.random.default_rng(seed)
+
+    def make(n: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
+        if kind == "friedman":
+            return make_friedman1(n, noise=noise, random_state=seed)  # type: ignore[no-any-return]
+        X = rng.random((n, 3))
+        return X, 10 * np.floor(4 * X[:, 0]) + noise * rng.normal(size=n)
+
+    X, y = make(800, 1.0)
+    y = y + np.where(rng.random(len(y)) < 0.05, 200 * rng.random(len(y)), 0.0)
+    new, truth = make(800, 0.0)
+    size = {"max_leaf_nodes": 16, "min_samples_leaf": 20}
+    medians = BoostedTreesRegressor("absolute_error").fit(X, y).predict(X)
+    absolute = DecisionTreeRegressor(criterion="absolute_error", random_state=0, **size).fit(X, y)
+    ours, squared = (TreeRegressor("cart", **size).fit(X, target) for target in (medians, y))
+    ours_error, theirs, squared_error = (
+        np.abs(model.predict(new) - truth).mean() for model in (ours, absolute, squared)
+    )
+    assert ours_error < 1.05 * theirs + 0.15  # the noise of a row is 1
+    assert ours_error < 0.6 * squared_error

@@ -5,14 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
+from sklearn.datasets import load_breast_cancer
 
 from hornbeam import TreeClassifier
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.pruning import ErrorBased, expected_errors
+from hornbeam.pruning import Collapse, ErrorBased, LeafBudget, expected_errors
 from hornbeam.tree import Skeleton, count_rows
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from support.strategies import trees
 from support.worked_trees import over_leaves, rows_at, worked_tree
+
+CANCER = load_breast_cancer(return_X_y=True)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +89,7 @@ def test_a_branch_is_raised_with_all_rows_of_its_parent():
     pruned = ErrorBased(table=table)(tree)
     assert pruned.skeleton.feature.tolist() == [1, -1, -1]
     assert pruned.evidence.tolist() == [[21, 21], [21, 0], [0, 21]]
+    assert not pruned.skeleton.is_fractional  # no value is missing
     assert np.isnan(pruned.gain).all()  # it was that of other rows
     assert str(pruned.history[-1]) == "error-based(confidence=0.25, constants='j48', raising=True)"
 
@@ -95,6 +100,20 @@ def test_nothing_is_raised_without_a_table_or_with_raising_false(parameters):
     kept = ErrorBased(table=table if parameters else None, **parameters)(tree)
     assert kept.skeleton.feature.tolist() == [0, -1, 1, -1, -1]
     assert not dict(kept.history[-1].parameters)["raising"]
+
+
+@pytest.mark.parametrize(("unit", "slot"), [(1.0, STOP), (2.0**-20, EVERY_CHILD)])
+def test_missing_values_new_to_a_raised_split_stop_there_unless_rows_are_fractional(unit, slot):
+    tree, table = raisable()
+    x = np.column_stack(table.columns)
+    x[0, 1] = np.nan  # a row of the sibling that is removed
+    table = Table.read(x, table.target)
+    pruned = ErrorBased(table=table)(count_rows(tree.skeleton, table, unit=unit))
+    assert pruned.skeleton.feature.tolist() == [1, -1, -1]
+    assert pruned.skeleton.missing_slot[0] == slot
+    assert np.array_equal(count_rows(pruned.skeleton, table, unit=unit).evidence, pruned.evidence)
+    left = (pruned.evidence * pruned.unit)[1, 0]
+    assert left == 20 if slot == STOP else 20 < left < 21
 
 
 def test_categories_new_to_a_raised_split_get_leaves():
@@ -123,12 +142,76 @@ def test_the_evidence_is_that_of_a_recount():
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (np.nan_to_num(X[:, 0]) > 0) ^ (rng.random(300) < 0.3)
     table = Table.read(X, y)
-    tree = TreeClassifier("c4.5").fit(X, y).tree_
+    tree = TreeClassifier("c4.5", pruning="collapse").fit(X, y).tree_
     pruned = ErrorBased(table=table)(tree)
     assert 1 < pruned.n_leaves < tree.n_leaves
     again = count_rows(pruned.skeleton, table, unit=float(tree.unit[0]))
     assert np.array_equal(again.evidence, pruned.evidence)
     assert np.array_equal(again.rows, pruned.rows)
+    assert pruned.skeleton.is_fractional
+
+
+def test_the_tree_is_collapsed_first():
+    tree = TreeClassifier("c4.4").fit(*CANCER).tree_
+    collapsed = Collapse()(tree)
+    assert collapsed.n_leaves < tree.n_leaves
+    for pruner in ErrorBased(), ErrorBased(table=Table.read(*CANCER)):
+        assert pruner(tree).digest == pruner(collapsed).digest
+    assert [step.name for step in ErrorBased()(tree).history[1:]] == ["laplace", "collapse", "error-based"]
+
+
+# ---- in a fit ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["default", "c4.5", "cart", "id3"])
+@pytest.mark.parametrize("missing", ["own", "learned", "fractional"])
+@pytest.mark.parametrize("given", [{}, {"sample_weight": True}, {"class_weight": "balanced"}])
+def test_a_fit_passes_its_rows(preset, missing, given):
+    X, y = holed_rows()
+    weight = np.random.default_rng(1).integers(1, 9, len(y)) / 4 if "sample_weight" in given else None
+    class_weight = given.get("class_weight")
+    settings = {"smoothing": None, "missing": missing, "class_weight": class_weight}
+    grown = TreeClassifier(preset, pruning=None, **settings).fit(X, y, weight).tree_
+    by_name = TreeClassifier(preset, pruning="error-based", **settings).fit(X, y, weight).tree_
+    table = Table.read(X, y, sample_weight=weight, class_weight=class_weight)
+    assert by_name.digest == ErrorBased(table=table)(grown).digest
+    if not given:
+        assert by_name.digest != ErrorBased()(grown).digest  # something was raised
+
+
+def holed_rows():
+    """Rows from which every preset grows a tree with a branch to raise."""
+    rng = np.random.default_rng(11)
+    X = rng.integers(0, 6, (150, 5)).astype(float)
+    y = (X[:, 0] + X[:, 1] > 5) ^ (rng.random(150) < 0.25)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("smoothing", ["cross-fitted", "hgs"])
+def test_smoothing_after_raising(smoothing):
+    X, y = holed_rows()
+    fitted = TreeClassifier("c4.5", smoothing=smoothing).fit(X, y)
+    plain = TreeClassifier("c4.5").fit(X, y)
+    assert fitted.tree_.skeleton.threshold.tobytes() == plain.tree_.skeleton.threshold.tobytes()
+    assert (fitted.tree_.evidence == plain.tree_.evidence).all()
+    before = fitted.tree_.digest
+    fitted.update(X[:20], y[:20])
+    assert fitted.tree_.rows[0] == 170
+    assert fitted.forget(X[:20], y[:20]).tree_.digest == before
+
+
+def test_a_pruner_of_the_user_may_use_the_rows():
+    class OneLeafPerRow:
+        uses_rows = True
+
+        def with_rows(self, table):
+            return LeafBudget(max(table.n_rows // 100, 1))
+
+        def __call__(self, tree):
+            raise AssertionError("called without the rows")
+
+    assert TreeClassifier("cart", pruning=OneLeafPerRow()).fit(*CANCER).tree_.n_leaves == 5
 
 
 def test_rows_of_another_table_raise():

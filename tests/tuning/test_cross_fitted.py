@@ -66,7 +66,8 @@ def test_strengths_of_a_sample_are_good_for_the_whole_table():
 
 def test_the_pruner_of_the_recipe_is_used():
     pruned = CrossFitted(replace(DEFAULT, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
-    assert [step.name for step in pruned.history] == ["grow", "collapse", "borrowing", "interval-calibration"]
+    steps = ["grow", "collapse", "error-based", "borrowing", "interval-calibration"]
+    assert [step.name for step in pruned.history] == steps
 
 
 def test_fractional_rows_are_held_out_too():

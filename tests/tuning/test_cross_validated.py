@@ -59,9 +59,10 @@ def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0)
     lost = [[] for _ in candidates]
     leaves = [0] * len(candidates)
     for one in fold_trees(replace(recipe, pruner=None), table, n_folds, seed):
-        rows = table.take(one.rows)
+        rows, others = table.take(one.rows), table.take(np.setdiff1d(np.arange(table.n_rows), one.rows))
         for i, candidate in enumerate(candidates):
-            tree = one.tree if candidate is None else candidate(one.tree)
+            pruner = candidate.with_rows(others) if isinstance(candidate, ErrorBased) else candidate
+            tree = one.tree if pruner is None else pruner(one.tree)
             tree = tree if recipe.smoother is None else recipe.smoother(tree)
             leaves[i] += tree.n_leaves
             predicted = predict_rows(tree, rows)

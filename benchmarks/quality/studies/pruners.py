@@ -77,12 +77,8 @@ def reduced_error(grown: Grown) -> tuple[Tree, float]:
 
 
 def error_based_raised(grown: Grown) -> tuple[Tree, float]:
-    """Collapse first, as C4.5 does; a raised branch takes in rows, so it needs them."""
-    return grown.pruned(lambda tree: ErrorBased(0.25, table=grown.rows)(Collapse()(tree)))
-
-
-def error_based(grown: Grown) -> tuple[Tree, float]:
-    return grown.pruned(lambda tree: ErrorBased(0.25, raising=False)(Collapse()(tree)))
+    """A raised branch takes in rows, so it needs them."""
+    return grown.pruned(ErrorBased(0.25, table=grown.rows))
 
 
 def cost_complexity_cv(grown: Grown) -> tuple[Tree, float]:
@@ -115,7 +111,7 @@ def at_risk(estimate: Smoother, matrix: str) -> Way:
 PRUNERS: dict[str, Way] = {
     "unpruned": unpruned,
     "collapse": alone(Collapse()),
-    "error-based": error_based,
+    "error-based": alone(ErrorBased(0.25, raising=False)),
     "minimum-error": alone(MinimumError()),
     "minimum-error-2": alone(MinimumError(2)),
     "bayes-risk-hgs": alone(BayesRisk(estimate=HGS())),

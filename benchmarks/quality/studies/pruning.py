@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from benchmarks.quality.studies.report import Scores, gaps_table, provenance
 from benchmarks.quality.studies.sets import Entry, Fold
 from benchmarks.quality.studies.trade_off import MORE, costs_table, goals, picture, sizes_table
 from hornbeam import TreeClassifier
+from hornbeam.pruning import Collapse
 from hornbeam.recipe import PRESETS
 
 # Settings of the public estimator, fitted as a user would.
@@ -39,13 +41,14 @@ def _some(*names: str) -> dict[str, Way]:
     return {name: PRUNERS[name] for name in names}
 
 
+C45_BEFORE = replace(PRESETS["c4.5"], pruner=Collapse())  # J48 collapses even with option -U
 GROUPS = tuple(
     map(
         priced,
         (
             Group("hornbeam", (*SETTINGS, *(f"bayes-risk-{name}" for name in MATRICES)), hornbeam),
             pruned_family("pet", RECIPES["pet"], PRUNERS),
-            pruned_family("c4.5", PRESETS["c4.5"], _some("unpruned", "error-based-raised"), C45_AFTER),
+            pruned_family("c4.5", C45_BEFORE, _some("unpruned", "error-based-raised"), C45_AFTER),
             pruned_family(
                 "cart", RECIPES["cart"], _some("unpruned", "cost-complexity-cv", "cost-complexity-1se")
             ),

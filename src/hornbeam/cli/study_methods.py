@@ -27,7 +27,7 @@ def methods(seed: int, n_jobs: int) -> dict[str, Method]:
     settings = {
         "hornbeam": Settings(random_state=seed),
         "CART, cost-complexity": Settings("cart", pruning="cost-complexity", random_state=seed),
-        "C4.5": Settings("c4.5", pruning="error-based"),
+        "C4.5": Settings("c4.5"),
     }
     ours = {name: partial(_hornbeam, one, n_threads(n_jobs)) for name, one in settings.items()}
     return {**ours, "scikit-learn": partial(_scikit_learn, seed)}

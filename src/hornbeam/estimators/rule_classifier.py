@@ -41,8 +41,8 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
     ----------
     estimator : TreeClassifier, FrozenEstimator or Tree, default=None
         The tree to make rules from. A `TreeClassifier` is grown on the rows of `fit`; None is
-        ``TreeClassifier("c4.5")``. A fitted one inside a `sklearn.frozen.FrozenEstimator`, or a `Tree`, is used as it
-        is.
+        ``TreeClassifier("c4.5", pruning="collapse")``, C4.5's tree before pruning. A fitted one inside a
+        `sklearn.frozen.FrozenEstimator`, or a `Tree`, is used as it is.
     confidence : float, default=0.25
         Confidence level of the pessimistic error estimate, as in C4.5; smaller values drop more conditions.
     alpha : float, default=1.0
@@ -260,7 +260,7 @@ def _warn_about_long_paths(tree: Tree) -> None:
 def _estimator_or_tree(estimator: Any) -> tuple[TreeClassifier | None, Tree | None]:
     """Return the estimator that grows the tree, or the tree itself."""
     if estimator is None:
-        return TreeClassifier("c4.5"), None
+        return TreeClassifier("c4.5", pruning="collapse"), None
     if isinstance(estimator, TreeClassifier):
         return estimator, None
     inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator

@@ -52,8 +52,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
 
         - ``default``: entropy, subset splits, a child for missing values, cross-fitted smoothing.
         - ``cart``: Gini, subset splits, missing values to the better child.
-        - ``c4.5``: gain ratio, multiway splits, fractional rows for missing values, collapse.
-        - ``c4.4``: as ``c4.5``, but Laplace instead of collapse.
+        - ``c4.5``: gain ratio, multiway splits, fractional rows for missing values, error-based pruning with subtree
+          raising.
+        - ``c4.4``: as ``c4.5``, but Laplace smoothing instead of pruning.
         - ``id3``: entropy, multiway splits.
     criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
         The measure of a split's quality.

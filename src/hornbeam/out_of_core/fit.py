@@ -66,8 +66,9 @@ def fit(
     -----
     With a sample everything that needs rows is learnt from it: bins, splits, the choice of a pruner, the strengths of
     smoothing, the price of a leaf and the calibration of intervals. Then every row is counted, and the tree is pruned
-    and smoothed with that evidence. Parameters of the grower that count rows, such as ``min_samples_leaf``, count
-    rows of the sample.
+    and smoothed with that evidence. `hornbeam.pruning.ErrorBased` raises no branch then: a raised branch would need
+    another pass over all rows. Parameters of the grower that count rows, such as ``min_samples_leaf``, count rows of
+    the sample.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def fit(
     if fitter.rows_to_learn:
         sample = draw_sample(source, engine, fitter.rows_to_learn, fitter.seed)
         finisher = fitter.learn(recipe, sample, bins, bins.encode(sample, n_jobs), n_jobs=n_jobs)
-    return finisher.finish(tree, n_jobs)
+    return finisher.finish(tree, n_jobs=n_jobs)
 
 
 def _fit_sample(
@@ -123,7 +124,7 @@ def _fit_sample(
     finisher = fitter.learn(recipe, table, bins, codes, n_jobs=n_jobs)
     tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
     del table, codes  # the pass over all rows needs their memory
-    return finisher.finish(count_on_all(tree, source, engine), n_jobs)
+    return finisher.finish(count_on_all(tree, source, engine), n_jobs=n_jobs)
 
 
 def _budget(engine: Engine, memory: int) -> int:

@@ -7,6 +7,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
+from hornbeam.pruning.pruner import uses_rows
 from hornbeam.recipe import Fitter
 
 __all__ = ["MEMORY", "Plan", "bytes_per_row"]
@@ -41,7 +42,8 @@ class Plan:
       probabilities, and these are counted on every row.
 
     Fits that cannot be done level by level use a sample, whatever the number of rows: with a pruner chosen by
-    cross-validation, fractional rows or a numeric target.
+    cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), fractional rows or a
+    numeric target.
 
     Examples
     --------
@@ -122,4 +124,6 @@ def _needs_memory(fitter: Fitter, source: Source) -> str | None:
     recipe = fitter.fixed_recipe
     if recipe is None:
         return "choosing a pruner by cross-validation"
-    return "missing='fractional'" if recipe.grower.missing is Missing.FRACTIONAL else None
+    if recipe.grower.missing is Missing.FRACTIONAL:
+        return "missing='fractional'"
+    return f"pruning by {recipe.pruner}" if uses_rows(recipe.pruner) else None

@@ -2,7 +2,7 @@
 
 Reading order:
 
-- `pruner`: the protocol
+- `pruner`: the protocols
 - `bottom_up`, `frontiers`: the sweep from the leaves up, sequential or in parallel
 - `collapse`, `error_based`, `raising`, `branches`: the pruning of C4.5
 - `cost_complexity`: the pruning of CART
@@ -25,7 +25,7 @@ from hornbeam.pruning.frontiers import work_span
 from hornbeam.pruning.leaf_budget import LeafBudget
 from hornbeam.pruning.leaf_price import LeafPrice
 from hornbeam.pruning.minimum_error import MinimumError
-from hornbeam.pruning.pruner import Pruner
+from hornbeam.pruning.pruner import Pruner, RowPruner
 from hornbeam.pruning.reduced_error import ReducedError
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "MinimumError",
     "Pruner",
     "ReducedError",
+    "RowPruner",
     "cost_complexity_path",
     "cost_complexity_pruners",
     "expected_errors",

@@ -18,8 +18,6 @@ type _Ids = NDArray[np.intp]
 def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     """Add a leaf for each unseen category to every nominal split.
 
-    Missing values that would stop go to every child, as in C4.5, unless some split has a branch for them.
-
     Returns
     -------
     Skeleton
@@ -43,9 +41,6 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     rank = skeleton.n_children[parent] + np.arange(len(parent)) - (np.cumsum(n_new) - n_new)[parent]
     slot_of = skeleton.slot_of.astype(np.int32)
     slot_of[unseen] = rank
-    missing_slot = skeleton.missing_slot
-    if not (missing_slot >= 0).any():
-        missing_slot = np.where(skeleton.is_leaf, np.int32(-1), np.int32(-2))
     origin = level_order(np.concatenate((skeleton.parent, parent)), np.concatenate((slots(skeleton), rank)))
 
     def with_leaves(values: NDArray[np.generic], leaf: float) -> NDArray[np.generic]:
@@ -57,7 +52,7 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
         n_children=with_leaves(skeleton.n_children + n_new.astype(np.int32), 0),
         feature=with_leaves(skeleton.feature, -1),
         threshold=with_leaves(skeleton.threshold, np.nan),
-        missing_slot=with_leaves(missing_slot, -1),
+        missing_slot=with_leaves(skeleton.missing_slot, -1),
         slot_start=np.concatenate(([0], np.cumsum(run))),
         slot_of=slot_of[concat_ranges(begin, run)],
     )

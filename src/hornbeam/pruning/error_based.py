@@ -1,13 +1,14 @@
 """Error-based pruning (Quinlan, C4.5: Programs for Machine Learning, 1993, chapter 4)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
+from hornbeam.pruning.collapse import Collapse
 from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
@@ -26,35 +27,39 @@ _TOLERANCE = 1e-6  # for rounding, in both programs
 class ErrorBased(NamedPruner):
     """Replace a subtree by a leaf, or by its largest branch, where the expected number of errors is no higher.
 
-    The expected error rate of a leaf is the upper confidence limit of its error rate on the training rows.
+    The expected error rate of a leaf is the upper confidence limit of its error rate on the training rows. The tree is
+    collapsed first (`Collapse`).
 
     Parameters
     ----------
     confidence : float, default 0.25
         The smaller, the more is pruned; above 0.5 the error rates on the training rows are used.
     raising : bool, default True
-        Also try to replace a node by its largest branch, if `table` is given.
+        Also try to replace a node by its largest branch: subtree raising.
     constants : {"j48", "c4.5"}, default "j48"
         ``j48``: the exact normal deviate, and all rows wrong where nearly all are; ``c4.5``: the deviate from
         the program's small table, and two thirds of the rest wrong.
     table : Table, optional
-        The rows the tree was grown from. A raised branch gets the rows of its siblings too, so nothing is raised
-        without a table.
+        The rows the tree was grown from, for a call on an existing tree; a fit in memory passes them itself. A raised
+        branch gets the rows of its siblings too, so nothing is raised without them.
 
     Notes
     -----
-    Collapse the tree first, as C4.5 and J48 do (`Collapse`); the preset ``c4.5`` does. The trees are then
-    those of J48 with option -C, raised branches included. As in J48, a category that is new to a raised split gets a
-    leaf of its own if rows of the parent have it.
+    This is the pruner of the preset ``c4.5``, whose tree is J48's default tree, raised branches included. As in J48, a
+    category that is new to a raised split gets a leaf of its own if rows of the parent have it.
+
+    A tree whose rows are not in memory is pruned without raising (`hornbeam.out_of_core`).
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from hornbeam import Table, TreeClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> tree = TreeClassifier("c4.5").fit(X, y).tree_
+    >>> tree = TreeClassifier("c4.5", pruning=None).fit(X, y).tree_
     >>> tree.n_leaves, ErrorBased()(tree).n_leaves, ErrorBased(table=Table.read(X, y))(tree).n_leaves
-    (15, 13, 13)
+    (17, 13, 13)
+    >>> TreeClassifier("c4.5", pruning=ErrorBased(0.01)).fit(X, y).tree_.n_leaves
+    7
     """
 
     name: ClassVar[str] = "error-based"
@@ -70,9 +75,19 @@ class ErrorBased(NamedPruner):
         if self.constants not in ("j48", "c4.5"):
             raise ParameterError(f"constants={self.constants!r}: expected 'j48' or 'c4.5'.")
 
+    @property
+    def uses_rows(self) -> bool:
+        """Whether it needs the training rows, to raise branches, and does not have them yet."""
+        return self.raising and self.table is None
+
+    def with_rows(self, table: Table) -> Self:
+        """Return the pruner for a tree grown from these rows."""
+        return replace(self, table=table)
+
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
         expect_classes(tree, "Error-based pruning")
+        tree = Collapse()(tree)
         estimate = partial(expected_errors, confidence=self.confidence, constants=self.constants)
         raising = self.raising and self.table is not None
         step = Step.of(self.name, confidence=self.confidence, constants=self.constants, raising=raising)

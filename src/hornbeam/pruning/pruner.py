@@ -1,10 +1,11 @@
-"""The protocol of pruners."""
+"""The protocols of pruners."""
 
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeGuard
 
+from hornbeam.data.table import Table
 from hornbeam.tree.tree import Tree
 
-__all__ = ["NamedPruner", "Pruner"]
+__all__ = ["NamedPruner", "Pruner", "RowPruner", "uses_rows"]
 
 
 class Pruner(Protocol):
@@ -15,6 +16,39 @@ class Pruner(Protocol):
     def __call__(self, tree: Tree, /) -> Tree:
         """Return the pruned tree."""
         ...
+
+
+class RowPruner(Pruner, Protocol):
+    """A pruner that also uses the rows the tree was grown from; a fit in memory passes them to it.
+
+    Attributes
+    ----------
+    uses_rows : bool
+        Whether it uses them with its present parameters.
+    """
+
+    __slots__ = ()
+
+    @property
+    def uses_rows(self) -> bool:
+        """Whether it uses the rows with its present parameters."""
+        ...
+
+    def with_rows(self, table: Table, /) -> Pruner:
+        """Return the pruner for a tree grown from these rows."""
+        ...
+
+
+def uses_rows(pruner: Pruner | None) -> TypeGuard[RowPruner]:
+    """Whether a pruner, which may be any callable, uses the rows the tree was grown from.
+
+    Examples
+    --------
+    >>> from hornbeam.pruning import Collapse, ErrorBased
+    >>> uses_rows(ErrorBased()), uses_rows(ErrorBased(raising=False)), uses_rows(Collapse())
+    (True, False, False)
+    """
+    return getattr(pruner, "uses_rows", False) is True
 
 
 class NamedPruner(Pruner, Protocol):

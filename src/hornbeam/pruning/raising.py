@@ -16,7 +16,7 @@ from hornbeam.errors import DataError
 from hornbeam.pruning.branches import open_branches, transplant
 from hornbeam.tree.edit import integer_weights
 from hornbeam.tree.evidence.fractional import route_fractional
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
@@ -46,7 +46,8 @@ def raise_branches(
     Returns
     -------
     Tree
-        With raw frequencies as belief. Gains are unknown at nodes with new rows.
+        With raw frequencies as belief. Gains are unknown at nodes with new rows. In a tree of fractional rows a missing
+        value that is new to a raised split goes to every child, in others it stops there.
 
     Raises
     ------
@@ -65,6 +66,10 @@ def raise_branches(
     if table.target is None:
         raise DataError("the table has no target, expected the rows the tree was grown from: read it with y")
     skeleton, origin = open_branches(tree.skeleton)
+    if tree.skeleton.is_fractional or tree.unit[0] < table.unit:  # fractional rows
+        stops = ~skeleton.is_leaf & (skeleton.missing_slot == STOP)
+        missing_slot = np.where(stops, np.int32(EVERY_CHILD), skeleton.missing_slot)
+        skeleton = replace(skeleton, missing_slot=missing_slot)
     work = _Raising(skeleton, table, table.target, tree, estimate, slack)
     old = origin < tree.n_nodes
     if not np.array_equal(work.evidence[old], tree.evidence[origin[old]]):
@@ -74,23 +79,18 @@ def raise_branches(
         )
     work.prune(0)
     pruned, places = transplant(skeleton, work.node_at, old | (work.rows > 0))
-    return _finish(tree, pruned, origin[work.node_at[places]], work.evidence[places], work.rows[places], step)
-
-
-def _finish(
-    tree: Tree, skeleton: Skeleton, was: NDArray[np.intp], evidence: Counts, rows: Counts, step: Step
-) -> Tree:
-    """Make the tree; nodes with unchanged rows keep their gain and their slot of missing values."""
+    splits_rows = np.array([work.splits_rows(place) for place in places.tolist()])
+    missing_slot = np.where(splits_rows | (pruned.missing_slot >= 0), pruned.missing_slot, np.int32(STOP))
+    evidence, was = work.evidence[places], origin[work.node_at[places]]
     before = np.minimum(was, tree.n_nodes - 1)
     same = (was == before) & (evidence == tree.evidence[before]).all(axis=1)
-    stops = same & (tree.skeleton.missing_slot[before] == -1)
     return Tree.raw(
         tree.schema,
-        replace(skeleton, missing_slot=np.where(stops, np.int32(-1), skeleton.missing_slot)),
+        replace(pruned, missing_slot=missing_slot),
         evidence,
         unit=float(tree.unit[0]),
-        rows=rows,
-        gain=np.where(same & ~skeleton.is_leaf, tree.gain[before], np.nan),
+        rows=work.rows[places],
+        gain=np.where(same & ~pruned.is_leaf, tree.gain[before], np.nan),
         history=(*tree.history, step),
         decision=tree.decision,
     )
@@ -186,6 +186,14 @@ class _Raising:
             expected += float(self.estimate(counts[~inner] * self.unit).sum())
             above, first = counts[inner], (np.cumsum(n_children) - n_children)[inner]
         return expected
+
+    def splits_rows(self, place: int) -> bool:
+        """Whether rows with a missing value go to every child of a place."""
+        node = self.node_at[place]
+        if self.skeleton.missing_slot[node] != EVERY_CHILD:
+            return False
+        value = self.table.columns[self.skeleton.feature[node]][self.arrived[place][0]]
+        return bool((np.isnan(value) if value.dtype == np.float64 else value == -1).any())
 
     def children(self, place: int) -> NDArray[np.intp]:
         node = int(self.node_at[place])

@@ -58,7 +58,7 @@ def choose_rules(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int 
     >>> from hornbeam import TreeClassifier
     >>> from hornbeam.rules import extract, simplify
     >>> X, y = load_iris(return_X_y=True)
-    >>> tree = TreeClassifier("c4.5").fit(X, y).tree_
+    >>> tree = TreeClassifier("c4.5", pruning="collapse").fit(X, y).tree_
     >>> table = Table.read(X, y, schema=tree.schema)
     >>> choose_rules(simplify(extract(tree), table), table)
     RuleSet(5 rules, 8 conditions, default 0)

@@ -50,7 +50,7 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
     >>> from hornbeam import TreeClassifier
     >>> from hornbeam.rules import extract
     >>> X, y = load_iris(return_X_y=True)
-    >>> tree = TreeClassifier("c4.5").fit(X, y).tree_
+    >>> tree = TreeClassifier("c4.5", pruning="collapse").fit(X, y).tree_
     >>> extract(tree), simplify(extract(tree), Table.read(X, y, schema=tree.schema))
     (RuleSet(5 rules, 11 conditions, default 0), RuleSet(5 rules, 8 conditions, default 0))
     """

@@ -150,9 +150,9 @@ def evaluate_pruners(
     -------
     CandidateLosses
     """
-    found = []
+    found, grown_from = [], fold_tree.grown_from()
     for candidate in candidates:
-        tree = replace(recipe, pruner=candidate).finish(fold_tree.tree)
+        tree = replace(recipe, pruner=candidate).finish(fold_tree.tree, grown_from)
         _, held = route_held_out(tree, fold_tree.table)
         each = losses(tree.belief, score)
         found.append((tree.n_leaves, (held * each).sum(), (held * each * each).sum()))

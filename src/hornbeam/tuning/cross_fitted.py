@@ -108,7 +108,7 @@ class CrossFitted(Fitter):
         codes = bins.encode(table, n_jobs)
         result = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
         tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-        return result.finish(tree, n_jobs)
+        return result.finish(tree, table, n_jobs=n_jobs)
 
     @property
     def fixed_recipe(self) -> Recipe | None:
@@ -189,7 +189,7 @@ class CrossFitted(Fitter):
         n_classes = table.schema.n_channels
         if wanted <= max_trees(2 * table.n_rows, n_classes, self.cells):
             return wanted
-        tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()))
+        tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()), table)
         return max_trees(tree.n_nodes, n_classes, self.cells)
 
     def _sample(self, codes: Codes, table: Table) -> Indices | None:

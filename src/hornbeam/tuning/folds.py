@@ -1,7 +1,8 @@
 """Assignment of rows to folds, and the trees grown without each fold."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Self
 
@@ -127,6 +128,8 @@ class FoldTree:
     held : float64 array of shape (n_nodes, n_classes)
         The weight of each class at the node whose prediction it tests: where the rows stop, or the leaves below
         (`route_held_out`). In regression of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
+    grown_from : callable
+        Returns the rows that the tree was grown from, as a new table.
     """
 
     tree: Tree
@@ -135,6 +138,7 @@ class FoldTree:
     weight: Floats
     node: Indices | None
     held: Floats
+    grown_from: Callable[[], Table]
 
     def with_belief(self, belief: Floats) -> Tree:
         """Return the tree with these predictions."""
@@ -190,10 +194,13 @@ def grow_without_fold(
         held = assignment.held(fold)
         others = (1 if assignment.copies is None else assignment.copies) - held
         kept = np.flatnonzero(others)
-        tree = recipe.prune(recipe.grower.grow(_take(table, kept, others, assignment), bins, codes[kept]))
+        grown_from = partial(_take, table, kept, others, assignment)
+        kept_table = grown_from()
+        tree = recipe.prune(recipe.grower.grow(kept_table, bins, codes[kept]), kept_table)
         rows = np.flatnonzero(held)
         held_table = _take(table, rows, held, assignment)
-        return FoldTree(tree, rows, held_table, _weight(held_table), *route_held_out(tree, held_table))
+        node, weight_at = route_held_out(tree, held_table)
+        return FoldTree(tree, rows, held_table, _weight(held_table), node, weight_at, grown_from)
 
     if n_jobs == 1:
         return list(map(without, range(assignment.n_folds)))

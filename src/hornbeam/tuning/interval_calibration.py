@@ -76,7 +76,7 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
         finish, simulation = chosen.finish, tuned.simulation
 
     def fit(rows: Table, bins: Bins, codes: Codes) -> Tree:
-        return finish(chosen.grower.grow(rows, bins, codes))
+        return finish(chosen.grower.grow(rows, bins, codes), rows)
 
     assert simulation is not None  # no fractional rows
     return simulation.calibrate(fit, tree.n_leaves, n_jobs)(tree)

@@ -51,19 +51,19 @@ class TuningResult:
     pruner: Pruner | None
     simulation: Simulation | None
 
-    def finish(self, tree: Tree, n_jobs: int = 1) -> Tree:
-        """Prune, smooth and calibrate a grown tree."""
-        tree = self.prune_and_smooth(tree)
+    def finish(self, tree: Tree, table: Table | None = None, *, n_jobs: int = 1) -> Tree:
+        """Prune, smooth and calibrate a grown tree; `table` has the rows it was grown from."""
+        tree = self.prune_and_smooth(tree, table)
         if self.simulation is None:
             return tree
         return self.simulation.calibrate(self._fit, tree.n_leaves, n_jobs)(tree)
 
-    def prune_and_smooth(self, tree: Tree) -> Tree:
+    def prune_and_smooth(self, tree: Tree, table: Table | None = None) -> Tree:
         """Prune and smooth a grown tree."""
-        tree = self.recipe.finish(tree)
+        tree = self.recipe.finish(tree, table)
         if self.penalty is not None:
             tree = replace(self.recipe, smoother=self.smoother).smooth(self.penalty(tree))
         return tree if self.pruner is None else self.pruner(tree)
 
     def _fit(self, table: Table, bins: Bins, codes: Codes) -> Tree:
-        return self.prune_and_smooth(self.recipe.grower.grow(table, bins, codes))
+        return self.prune_and_smooth(self.recipe.grower.grow(table, bins, codes), table)

@@ -127,7 +127,8 @@ class ForestTrainer:
         def grow(number: int) -> tuple[Tree, OutOfBagVotes | None]:
             sample = _all_rows(rows) if bootstrap is None else bootstrap.sample(number)
             sampled = rows.sample(sample.rows, sample.weight, sample.unit)
-            tree = self.recipe.prune(grower.grow(sampled, key=child_key(self.seed, number)))
+            grown = grower.grow(sampled, key=child_key(self.seed, number))
+            tree = self.recipe.prune(grown, sampled.table)
             if out_of_bag is None:
                 return tree, None
             beliefs = [candidate.smooth(tree).belief for candidate in candidates]
