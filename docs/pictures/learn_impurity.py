@@ -23,38 +23,38 @@ def visits() -> list[list[str]]:
 
 
 def curves() -> str:
-    axes = Axes(60, 40, 440, 260, (0, 1), (0, 1))
+    axes = Axes(50, 36, 400, 240, (0, 1), (0, 1))
     share = [i / 100 for i in range(101)]
     ticks = (0, 0.25, 0.5, 0.75, 1)
     measures = (
-        ("entropy, in bits", BLUE, False, [impurity([p, 1 - p]) for p in share]),
-        ("Gini impurity", ORANGE, False, [impurity([p, 1 - p], "gini") for p in share]),
-        ("error", GREY, True, [min(p, 1 - p) for p in share]),
+        (30, "entropy, in bits", BLUE, False, [impurity([p, 1 - p]) for p in share]),
+        (210, "Gini", ORANGE, False, [impurity([p, 1 - p], "gini") for p in share]),
+        (330, "error", GREY, True, [min(p, 1 - p) for p in share]),
     )
     parts = [axes.frame("proportion of one of two classes", "impurity", ticks, ticks)]
-    for row, (name, colour, dashed, values) in enumerate(measures):
-        y = 80 + 32 * row
-        sample = [(530, y), (566, y)]
+    for x, name, colour, dashed, values in measures:
         parts += [
             axes.curve(zip(share, values, strict=True), colour, dashed=dashed),
-            curve(sample, colour, dashed=dashed),
-            text(576, y + 5, name, colour=colour, anchor="start", size=15),
+            curve([(x, 345), (x + 36, 345)], colour, dashed=dashed),
+            text(x + 44, 350, name, colour=colour, anchor="start", size=15),
         ]
-    return picture("Entropy, Gini impurity and error of two classes", 720, 350, *parts)
+    return picture("Entropy, Gini impurity and error of two classes", 470, 364, *parts)
 
 
 def patrons_or_type() -> str:
-    key = ((260, BLUE, "T: waited"), (400, ORANGE, "F: left"))
-    parts = [bars("Patrons", *PATRONS, 30), bars("Type", *TYPE, 360)]
+    key = ((110, BLUE, "T: waited"), (240, ORANGE, "F: left"))
+    parts = [bars("Patrons", *PATRONS, 68), bars("Type", *TYPE, 20, down=196)]
     for x, colour, words in key:
         parts += [
-            f'<rect x="{x}" y="240" width="16" height="16" fill="{colour}"/>',
-            text(x + 24, 253, words, anchor="start"),
+            f'<rect x="{x}" y="418" width="16" height="16" fill="{colour}"/>',
+            text(x + 24, 431, words, anchor="start"),
         ]
-    return picture("The twelve visits by Patrons and by Type", 760, 268, *parts)
+    return picture("The twelve visits by Patrons and by Type", 424, 444, *parts)
 
 
-def bars(name: str, column: int, values: tuple[str, ...], left: float) -> str:
+def bars(
+    name: str, column: int, values: tuple[str, ...], left: float, down: float = 0
+) -> str:
     """Two bars for each value of a feature, its entropy below them, and the gain above all."""
     rows = visits()
     counts = Counter((row[column], row[-1]) for row in rows)
@@ -87,7 +87,7 @@ def bars(name: str, column: int, values: tuple[str, ...], left: float) -> str:
         line((left, FLOOR), (left + width, FLOOR)),
         text(left + width / 2, 24, title, size=16),
     ]
-    return "".join(parts)
+    return f'<g transform="translate(0 {down})">{"".join(parts)}</g>'
 
 
 PICTURES = {
