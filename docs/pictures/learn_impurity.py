@@ -43,13 +43,13 @@ def curves() -> str:
 
 def patrons_or_type() -> str:
     key = ((110, BLUE, "T: waited"), (240, ORANGE, "F: left"))
-    parts = [bars("Patrons", *PATRONS, 68), bars("Type", *TYPE, 20, down=196)]
+    parts = [bars("Patrons", *PATRONS, 68), bars("Type", *TYPE, 20, down=150)]
     for x, colour, words in key:
         parts += [
-            f'<rect x="{x}" y="418" width="16" height="16" fill="{colour}"/>',
-            text(x + 24, 431, words, anchor="start"),
+            f'<rect x="{x}" y="372" width="16" height="16" fill="{colour}"/>',
+            text(x + 24, 385, words, anchor="start"),
         ]
-    return picture("The twelve visits by Patrons and by Type", 424, 444, *parts)
+    return picture("The twelve visits by Patrons and by Type", 424, 400, *parts)
 
 
 def bars(
@@ -82,10 +82,11 @@ def bars(
         ]
     gain = impurity(list(Counter(row[-1] for row in rows).values())) - remaining
     width = step * len(values)
+    top = FLOOR - 32 - UNIT * max(counts.values())
     title = f"{name}: gain {gain:.4g} bits"
     parts += [
         line((left, FLOOR), (left + width, FLOOR)),
-        text(left + width / 2, 24, title, size=16),
+        text(left + width / 2, top, title, size=16),
     ]
     return f'<g transform="translate(0 {down})">{"".join(parts)}</g>'
 
