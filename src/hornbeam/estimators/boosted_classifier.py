@@ -100,6 +100,10 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     stopping is not possible. `feature_importances_` are those of `boosted_`. `hornbeam.save` cannot save a model with
     `init`; pickle and skops can.
 
+    References
+    ----------
+    Friedman (2001) :cite:p:`friedman2001`; ``init``: Mohan, Chen and Weinberger (2011) :cite:p:`mohan2011`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -102,6 +102,10 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
     stopping is not possible. `feature_importances_` are those of `boosted_`. `hornbeam.save` cannot save a model with
     `init`; pickle and skops can.
 
+    References
+    ----------
+    Friedman (2001) :cite:p:`friedman2001`; ``init``: Mohan, Chen and Weinberger (2011) :cite:p:`mohan2011`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

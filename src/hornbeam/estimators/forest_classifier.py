@@ -106,6 +106,10 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
     The same rows give the same forest, bit for bit, in any order and on any number of threads. A row of weight 2 is the
     same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
+    References
+    ----------
+    Breiman (2001) :cite:p:`breiman2001`; temperature: Guo, Pleiss, Sun and Weinberger (2017) :cite:p:`guo2017`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

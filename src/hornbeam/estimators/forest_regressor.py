@@ -91,6 +91,10 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
     The same rows give the same forest, bit for bit, in any order and on any number of threads. A row of weight 2 is the
     same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
+    References
+    ----------
+    Breiman (2001) :cite:p:`breiman2001`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -79,6 +79,10 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
     The trees do not depend on the number of threads. They do depend on the order of the rows within a query, because
     rows with equal scores, as in the first round, are ranked in their order.
 
+    References
+    ----------
+    Burges (2010) :cite:p:`burges2010`.
+
     Examples
     --------
     >>> import numpy as np

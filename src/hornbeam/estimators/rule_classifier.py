@@ -82,6 +82,10 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
     A missing value satisfies a condition only if the tree sends it to the same child (`missing` of `TreeClassifier`).
     If it goes to every child, as in ``c4.5``, it satisfies no condition. Nor does an unseen category.
 
+    References
+    ----------
+    Quinlan (1993), chapter 5 :cite:p:`quinlan1993`; Quinlan (1995) :cite:p:`quinlan1995`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

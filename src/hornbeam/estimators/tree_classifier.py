@@ -147,6 +147,11 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     Weights with a sum of at most 1 are taken as shares, as boosting passes them, and are scaled to the number of rows.
     Otherwise no leaf would reach C4.5's least weight of 2, and smoothing would outweigh the data.
 
+    References
+    ----------
+    CART: Breiman, Friedman, Olshen and Stone (1984) :cite:p:`breiman1984`. ID3: Quinlan (1986) :cite:p:`quinlan1986`.
+    C4.5: Quinlan (1993) :cite:p:`quinlan1993`. C4.4: Provost and Domingos (2003) :cite:p:`provost2003`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -102,6 +102,10 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
 
     A node is split only if that reduces the squared error of its rows.
 
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone (1984), chapter 8 :cite:p:`breiman1984`.
+
     Examples
     --------
     >>> from hornbeam import TreeRegressor

@@ -95,6 +95,10 @@ class Comparison:
     decimals : int, default 4
         Losses that are equal to this number of decimals are a draw.
 
+    References
+    ----------
+    Demšar (2006) :cite:p:`demsar2006`.
+
     Examples
     --------
     >>> import numpy as np

@@ -83,6 +83,10 @@ class BayesRisk(NamedPruner):
     A tree of S nodes takes S * K * K operations; the frontier method has one round more than the tree is deep
     (`work_span`).
 
+    References
+    ----------
+    Ahmed, Rizaner and Ulusoy (2018) :cite:p:`ahmed2018`; Chou (2021) :cite:p:`chou2021`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

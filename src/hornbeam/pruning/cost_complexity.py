@@ -45,6 +45,10 @@ class CostComplexity(NamedPruner):
     --------
     cost_complexity_path : every alpha at which the tree changes.
 
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone (1984), chapter 3 :cite:p:`breiman1984`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

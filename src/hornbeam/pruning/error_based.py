@@ -50,6 +50,10 @@ class ErrorBased(NamedPruner):
 
     A tree whose rows are not in memory is pruned without raising (`hornbeam.out_of_core`).
 
+    References
+    ----------
+    Quinlan (1993), chapter 4 :cite:p:`quinlan1993`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -24,6 +24,10 @@ class LeafBudget:
     the order of gain times weight (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000). Splits
     of unknown gain come last.
 
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2000) :cite:p:`friedman2000`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

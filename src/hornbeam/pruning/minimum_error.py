@@ -33,6 +33,10 @@ class MinimumError(NamedPruner):
     The default is `BayesRisk` with equal costs on a tree smoothed by Laplace's estimate; m came with Cestnik
     and Bratko.
 
+    References
+    ----------
+    Niblett and Bratko (1986) :cite:p:`niblett1986`; Cestnik and Bratko (1991) :cite:p:`cestnik1991`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -39,6 +39,10 @@ class ReducedError:
 
     In a regression tree errors are squared errors.
 
+    References
+    ----------
+    Quinlan (1987) :cite:p:`quinlan1987`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

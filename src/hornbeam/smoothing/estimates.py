@@ -49,6 +49,10 @@ class Laplace(NamedSmoother):
     The m-estimate with m = K and the uniform base rate. Provost and Domingos ("Tree induction for
     probability-based ranking", Machine Learning 52, 2003) made it the smoothing of C4.4.
 
+    References
+    ----------
+    Provost and Domingos (2003) :cite:p:`provost2003`, for trees.
+
     Examples
     --------
     >>> from hornbeam import TreeClassifier
@@ -89,6 +93,10 @@ class MEstimate(NamedSmoother):
     -----
     Cestnik ("Estimating probabilities: a crucial task in machine learning", ECAI 1990). With rare classes
     use the root's frequencies: the uniform base rate moves every leaf towards 1/K.
+
+    References
+    ----------
+    Cestnik (1990) :cite:p:`cestnik1990`.
 
     Examples
     --------

@@ -92,6 +92,11 @@ class HDP(NamedSmoother):
 
     ``borrowed`` is the mean concentration of each node.
 
+    References
+    ----------
+    Zhang, Petitjean and Buntine (2020) :cite:p:`zhang2020`; Petitjean, Buntine, Webb and Zaidi (2018)
+    :cite:p:`petitjean2018`; Teh, Jordan, Beal and Blei (2006) :cite:p:`teh2006`.
+
     Examples
     --------
     >>> from hornbeam import TreeClassifier

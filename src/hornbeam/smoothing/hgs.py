@@ -51,6 +51,10 @@ class HGS(_FromAllAncestors):
     Equation 4 of "Hierarchical gradient smoothing for probability estimation trees" (PAKDD 2020), with a
     uniform prior above the root. Inner nodes are smoothed as if they were leaves.
 
+    References
+    ----------
+    Zhang, Petitjean and Buntine (2020) :cite:p:`zhang2020`.
+
     Examples
     --------
     >>> from hornbeam import TreeClassifier
@@ -102,6 +106,10 @@ class GradientHGS(_FromAllAncestors):
     thousands of steps in some folds. With the squared loss it ended after one step on all of them. The history of the
     tree has the number of steps. A step takes time proportional to nodes times classes. Unlike in the authors'
     program alpha stays above 0.0001, and a step that raised the cost is undone.
+
+    References
+    ----------
+    Zhang, Petitjean and Buntine (2020) :cite:p:`zhang2020`.
 
     Examples
     --------
@@ -168,6 +176,10 @@ class LeaveOneOutHGS(_FromAllAncestors):
     log 10000. **It is optimistic.** The splits were chosen with the left-out row among the others, so leaves
     look purer than they are and the optimum borrows far too little: on noisy data it predicts worse than
     ``HGS()``, nearly as badly as raw frequencies. It exists for comparisons.
+
+    References
+    ----------
+    Zhang, Petitjean and Buntine (2020) :cite:p:`zhang2020`.
 
     Examples
     --------

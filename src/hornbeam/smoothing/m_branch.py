@@ -36,6 +36,10 @@ class MBranch(NamedSmoother):
 
     The work per node is its classes times its height in the tree, which is less than a walk from every leaf.
 
+    References
+    ----------
+    Ferri, Flach and Hernández-Orallo (2003) :cite:p:`ferri2003`.
+
     Examples
     --------
     >>> from hornbeam import TreeClassifier

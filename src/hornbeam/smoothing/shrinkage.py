@@ -33,6 +33,10 @@ class HierarchicalShrinkage(NamedSmoother):
     borrow more. A node without rows has the prediction of its parent. There is no uniform prior: a class that the
     root lacks has probability 0. In a regression tree means are shrunk in the same way.
 
+    References
+    ----------
+    Agarwal, Tan, Ronen, Singh and Yu (2022) :cite:p:`agarwal2022`.
+
     Examples
     --------
     >>> from hornbeam import TreeClassifier
