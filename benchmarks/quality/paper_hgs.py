@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data.fetch import fetch
-from benchmarks.quality.comparison import RESULTS
 from benchmarks.quality.studies import paper_claims, paper_figures, paper_tables, runner
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.methods import Group
@@ -87,15 +86,13 @@ def run(entries: Sequence[Entry], cache: Cache, n_jobs: int, seconds: float) -> 
         print(f"{group.name:16} {work.cpu.get(group.name, 0.0):9.1f} CPU s", flush=True)
 
 
-def write_scores(entries: Sequence[Entry], cache: Cache, out: Path, *, keep: bool) -> None:
-    """The tables of scores, from the cache; with `keep` what has not been run from the study of probabilities."""
+def write_scores(entries: Sequence[Entry], cache: Cache, out: Path) -> None:
+    """The tables of scores, from the cache."""
     out.mkdir(parents=True, exist_ok=True)
     for name, (group, sets) in parts(entries).items():
         scores = Scores.gather(cache, sets, [group])
         if not scores.entries:
             raise SystemExit(f"nothing of {group.name} has been run in {cache.folder}")
-        if keep and name == "scores":
-            scores = scores.keep(RESULTS / "smoothing" / "scores.csv", [])
         scores.write_csv(out / f"{name}.csv", MORE[name])
 
 
@@ -124,12 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             fetch(data)
         entries = [e for e in index(data, options.sets) if options.large or e.n_rows <= USUAL_ROWS]
         cache = Cache(options.cache)
-        if not options.keep:
-            run(entries, cache, options.jobs, options.seconds_per_fold)
-        write_scores(entries, cache, out, keep=options.keep)
-        command = "python -m benchmarks.quality.paper_hgs --data DIR" + "".join(
-            f" --{name}" for name in ("large", "keep") if getattr(options, name)
-        )
+        run(entries, cache, options.jobs, options.seconds_per_fold)
+        write_scores(entries, cache, out)
+        command = "python -m benchmarks.quality.paper_hgs --data DIR" + " --large" * options.large
         about = provenance(Scores.read_csv(out / "scores.csv"), [command])
     paper = Paper.read(out)
     made = tables(paper)
@@ -158,11 +152,6 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--out", type=Path, default=OUT, help="folder of the results")
     top.add_argument("--report", action="store_true", help="run nothing: tables and figures from the scores")
-    top.add_argument(
-        "--keep",
-        action="store_true",
-        help="run nothing: what is not in the cache comes from the study of probabilities",
-    )
     top.add_argument("--write", action="store_true", help="put the tables into docs/papers/hgs.md")
     return top
 
