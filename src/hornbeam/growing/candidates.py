@@ -354,8 +354,9 @@ class _Sweep:
     kind: Literal["cuts", "subsets", "multiway", "known"] = "cuts"
 
     def __len__(self) -> int:
-        n = len(self.codes)
-        return {"cuts": n - 1, "subsets": 2 ** (n - 1) - 1, "multiway": 1, "known": 1}[self.kind]
+        if self.kind == "subsets":
+            return (1 << (len(self.codes) - 1)) - 1
+        return len(self.codes) - 1 if self.kind == "cuts" else 1
 
     def first_child(self, at: int) -> Bools:
         """Tell which codes go to the first child of a split with two."""
