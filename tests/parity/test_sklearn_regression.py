@@ -132,7 +132,9 @@ def test_the_least_decrease_is_scikit_learns(decrease):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["steps", "friedman"])
-def test_a_tree_of_boosted_medians_is_nearly_as_robust_as_a_tree_of_absolute_errors(kind: str, seed: int) -> None:
+def test_a_tree_of_boosted_medians_is_nearly_as_robust_as_a_tree_of_absolute_errors(
+    kind: str, seed: int
+) -> None:
     """The recipe of the guide, on rows of which one in twenty is an outlier."""
     rng = np.random.default_rng(seed)
 
