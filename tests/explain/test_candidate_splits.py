@@ -212,10 +212,9 @@ def check_children(split: CandidateSplit, slow: Slow) -> None:
 def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
     """Splits with a child that is too small are rejected; for entropy and Gini without constraints no others are."""
     children, _ = expected[children_of(split, slow.table)]
-    if len(children) > 2 or slow.grower.nominal is Nominal.MULTIWAY:
-        large = sum(map(slow.large, children)) >= 2
-    else:
-        large = all(map(slow.large, children))
+    multiway = split.categories is not None and slow.grower.nominal is Nominal.MULTIWAY
+    n_large = sum(map(slow.large, children))
+    large = n_large >= 2 if multiway else n_large == len(children)
     free = slow.grower.monotone is None and not slow.grower.min_impurity_decrease
     if slow.grower.criterion in (Criterion.ENTROPY, Criterion.GINI, Criterion.HELLINGER) and free:
         return (split.rejected is None) == large
