@@ -1,4 +1,4 @@
-"""Notebooks of the pages in ``learn``: text becomes Markdown cells, examples become code cells.
+"""Notebooks of the pages in ``learn``: text becomes Markdown cells, examples code cells, and a solution begins a cell.
 
 The build of the documentation writes them (`conf.py`); ``python docs/notebooks.py`` does so by hand.
 """
@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 LEARN = Path(__file__).parent / "learn"
 EXAMPLE = re.compile(r"^```pycon\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^(?=:{3,})", re.MULTILINE)  # begin or end of a fold
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)]+\.svg)\)")
 NEEDS = "This notebook needs Hornbeam and pandas: `pip install 'hornbeam[frames]'`."
 
@@ -24,7 +25,8 @@ def notebook(page: Path) -> nbformat.NotebookNode:
     pieces = EXAMPLE.split(text)
     cells = [new_markdown_cell(f"{title}\n\n{NEEDS}")]
     for words, example in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        cells += [_markdown(words, page.parent), _code(example)]
+        cells += [_markdown(part, page.parent) for part in FENCE.split(words)]
+        cells.append(_code(example))
     kept = [cell for cell in cells if cell.source]
     for i, cell in enumerate(kept):
         cell.id = f"cell-{i}"  # the same bytes in every build

@@ -42,6 +42,18 @@ def test_no_directive_and_no_broken_link_is_left(notebooks, page):
     assert ".md)" not in words
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_solution_can_be_deleted_without_its_exercise(notebooks, page):
+    path = DOCS / "learn" / f"{page}.md"
+    words = [cell.source for cell in notebooks.notebook(path).cells if cell.cell_type == "markdown"]
+    folded = [text for text in words if "**Solution**" in text or "**Answer**" in text]
+    assert len(folded) == path.read_text(encoding="utf-8").count("{dropdown}") > 0
+    for text in folded:
+        assert text.startswith(("**Solution**", "**Answer**"))
+        assert "Exercise" not in text
+        assert "## " not in text
+
+
 def test_what_becomes_of_a_page(notebooks, tmp_path):
     (tmp_path / "p.svg").write_text("<svg/>", encoding="utf-8")
     page = tmp_path / "page.md"

@@ -40,7 +40,7 @@ def majority_error(n_voters: int, error: float) -> float:
 
 def voting() -> str:
     shares = [comb(15, k) * 0.3**k * 0.7 ** (15 - k) for k in range(16)]
-    left = Axes(45, 50, 225, 200, (-0.5, 15.5), (0, 0.25))
+    left = Axes(35, 40, 180, 200, (-0.5, 15.5), (0, 0.25))
     parts = [
         rectangle(
             left.at(k - 0.4, share), left.at(k + 0.4, 0), ORANGE if k > 7 else BLUE
@@ -54,10 +54,10 @@ def voting() -> str:
     )
     wrong = majority_error(15, 0.3)
     parts += [
-        text(*left.at(11.7, 0.07), "majority wrong:", colour=ORANGE),
-        text(*left.at(11.7, 0.05), f"{wrong:.1%}", colour=ORANGE, size=16),
+        text(*left.at(11.4, 0.19), "majority wrong:", colour=ORANGE),
+        text(*left.at(11.4, 0.165), f"{wrong:.1%}", colour=ORANGE, size=16),
     ]
-    right = Axes(345, 50, 225, 200, (0, 1), (0, 1))
+    right = Axes(270, 40, 190, 200, (0, 1), (0, 1))
     for n_voters, colour in ((1, GREY), (5, BLUE), (15, ORANGE)):
         points = [(e / 50, majority_error(n_voters, e / 50)) for e in range(51)]
         parts.append(right.curve(points, colour, dashed=n_voters == 1))
@@ -70,14 +70,14 @@ def voting() -> str:
         )
     )
     parts += [
-        text(*right.at(0.13, 0.33), "1 voter", colour=GREY),
+        text(*right.at(0.16, 0.36), "1 voter", colour=GREY),
         text(*right.at(0.70, 0.735), "5", colour=BLUE),
         text(*right.at(0.60, 0.93), "15", colour=ORANGE),
     ]
     return picture(
         "Votes of 15 independent voters, each wrong with probability 0.3",
-        600,
-        300,
+        470,
+        290,
         *parts,
     )
 
@@ -96,7 +96,7 @@ def variance() -> str:
     }
     parts = []
     for number, (name, method) in enumerate(methods.items()):
-        axes = Axes(40 + 300 * number, 50, 245, 210, (0, 6), (-2, 2))
+        axes = Axes(30 + 235 * number, 40, 195, 210, (0, 6), (-2, 2))
         predicted = np.array(
             [method.fit(*sine_rows(seed)).predict(grid) for seed in range(20)]
         )
@@ -113,7 +113,7 @@ def variance() -> str:
             axes.curve(truth, "#222", dashed=True),
             axes.frame("x", name, (0, 2, 4, 6), (-2, -1, 0, 1, 2)),
         ]
-    return picture("Predictions of one tree and of a bag of 25 trees", 600, 315, *parts)
+    return picture("Predictions of one tree and of a bag of 25 trees", 470, 300, *parts)
 
 
 def forest() -> str:
@@ -121,35 +121,35 @@ def forest() -> str:
         3, max_features=1, min_samples_leaf=2, smoothing=None, random_state=2
     ).fit(POINTS, np.where(LABELS == 1, "+", "-"))
     new = Table.read([NEW_ROW], schema=model.forest_.schema)
-    parts = [
-        text(60, 30, "training rows"),
-        text(190, 30, "samples"),
-        text(345, 30, "trees"),
-        text(535, 30, f"a new row: ({NEW_ROW[0]}, {NEW_ROW[1]})"),
-        box(60, 150, "5 +, 5 −", GREY, 90),
-    ]
-    plus = list(model.classes_).index("+")
+    rows = {
+        "training rows": 30,
+        "samples": 105,
+        "trees": 180,
+        "new row": 255,
+        "mean": 330,
+    }
+    parts = [text(5, y + 5, name, anchor="start") for name, y in rows.items()]
+    top, sample, grown, new_row, mean = rows.values()
+    middle, plus = 275, list(model.classes_).index("+")
     for number, tree in enumerate(model.forest_.trees):
-        y, n_plus = 70 + 80 * number, tree.evidence[0, plus]
+        x, n_plus = middle + 125 * (number - 1), tree.evidence[0, plus]
         root = f"{'xy'[tree.skeleton.feature[0]]} ≤ {tree.skeleton.threshold[0]:.2f}"
         chance = Forest((tree,)).predict(new)[0, plus]
         parts += [
-            line((105, 150), (144, y), arrow=True),
-            box(190, y, f"{n_plus:g} +, {10 - n_plus:g} −", GREY, 90),
-            line((235, y), (264, y), arrow=True),
-            box(345, y, f"{root}, {tree.n_leaves} leaves", BLUE, 160),
-            line((425, y), (459, y), arrow=True),
-            box(490, y, f"{chance:.2f}", ORANGE, 60),
-            line((520, y), (554, 150)),
+            line((middle, top + 17), (x, sample - 18), arrow=True),
+            box(x, sample, f"{n_plus:g} +, {10 - n_plus:g} −", GREY, 100),
+            line((x, sample + 17), (x, grown - 18), arrow=True),
+            box(x, grown, root, BLUE, 100),
+            line((x, grown + 17), (x, new_row - 18), arrow=True),
+            box(x, new_row, f"{chance:.2f}", ORANGE, 100),
+            line((x, new_row + 17), (middle, mean - 18), arrow=True),
         ]
+    average = model.forest_.predict(new)[0, plus]
     parts += [
-        box(586, 150, f"{model.forest_.predict(new)[0, plus]:.2f}", ORANGE, 64, 16),
-        text(586, 125, "mean", colour=ORANGE),
-        text(150, 275, "drawn with replacement", colour=GREY, size=13),
-        text(345, 275, "m random columns per node", colour=GREY, size=13),
-        text(535, 275, "probability of +", colour=GREY, size=13),
+        box(middle, top, "5 +, 5 −", GREY, 100),
+        box(middle, mean, f"{average:.2f}", ORANGE, 100, 16),
     ]
-    return picture("A random forest: samples, trees, mean", 630, 295, *parts)
+    return picture("A random forest: samples, trees, mean", 460, 360, *parts)
 
 
 @cache
@@ -169,38 +169,37 @@ def rounds() -> list[dict[str, object]]:
 
 
 def adaboost_flow() -> str:
-    parts = [
-        text(320, 25, "weights of the rows: more for wrong ones", colour=GREY, size=13)
-    ]
+    parts = []
     for number, one in enumerate(rounds()):
-        x, t = 45 + 205 * number, "₁₂₃"[number]
+        y, t = 30 + 100 * number, "₁₂₃"[number]
         parts += [
-            box(x, 60, f"D{t}", GREY, 50),
-            line((x + 25, 60), (x + 49, 60), arrow=True),
-            box(x + 92, 60, f"stump h{t}", BLUE, 84),
-            line((x + 92, 77), (x + 92, 146), arrow=True),
-            text(x + 99, 103, f"ε{t} = {one['error']:.4f}", size=13, anchor="start"),
-            text(x + 99, 123, f"α{t} = {one['alpha']:.4f}", size=13, anchor="start"),
-            box(x + 92, 165, f"{one['alpha']:.2f} h{t}", ORANGE, 84),
+            box(60, y, f"weights D{t}", GREY, 100),
+            line((110, y), (139, y), arrow=True),
+            box(190, y, f"stump h{t}", BLUE, 100),
+            line((240, y), (359, y), arrow=True),
+            text(298, y - 8, f"ε{t} = {one['error']:.4f}"),
+            text(298, y + 20, f"α{t} = {one['alpha']:.4f}"),
+            box(410, y, f"{one['alpha']:.2f} h{t}", ORANGE, 100),
         ]
         if number < 2:
             parts += [
-                line((x + 134, 60), (x + 179, 60), arrow=True),
-                text(x + 195, 171, "+", colour=ORANGE, size=18),
+                line((150, y + 17), (90, y + 82), arrow=True),
+                text(135, y + 62, "more for wrong rows", anchor="start", colour=GREY),
+                text(410, y + 56, "+", colour=ORANGE, size=18),
             ]
-    parts.append(text(340, 215, "final classifier: the sign of the sum", colour=ORANGE))
-    return picture("AdaBoost: three rounds and their sum", 650, 230, *parts)
+    parts.append(text(460, 285, "the sign of the sum", colour=ORANGE, anchor="end"))
+    return picture("AdaBoost: three rounds and their sum", 470, 300, *parts)
 
 
 def adaboost_rounds() -> str:
     parts = []
     for number in range(4):
         axes = Axes(
-            40 + 310 * (number % 2), 50 + 330 * (number // 2), 250, 250, (0, 1), (0, 1)
+            25 + 235 * (number % 2), 50 + 285 * (number // 2), 205, 205, (0, 1), (0, 1)
         )
         parts.append(panel(axes, number))
     return picture(
-        "Three rounds of AdaBoost on ten rows, and their sum", 620, 690, *parts
+        "Three rounds of AdaBoost on ten rows, and their sum", 470, 575, *parts
     )
 
 
@@ -230,7 +229,7 @@ def panel(axes: Axes, number: int) -> str:
     for point, label, weight, missed in zip(
         POINTS, LABELS, weights, wrong, strict=True
     ):
-        (x, y), radius = axes.at(*point), 30 * weight**0.5
+        (x, y), radius = axes.at(*point), 27 * weight**0.5
         colour = BLUE if label == 1 else ORANGE
         edge = "#222" if missed else "white"
         parts.append(
@@ -252,8 +251,8 @@ def panel(axes: Axes, number: int) -> str:
     parts += [
         text(left, axes.top - 26, heads[0], anchor="start"),
         text(left, axes.top - 8, heads[1], colour=GREY, size=13, anchor="start"),
-        text(left + 125, axes.top + 268, "x", size=13),
-        text(left - 12, axes.top + 130, "y", size=13),
+        text(left + 102, axes.top + 223, "x", size=13),
+        text(left - 12, axes.top + 106, "y", size=13),
     ]
     return "".join(parts)
 

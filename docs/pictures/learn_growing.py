@@ -27,18 +27,18 @@ def region(
 def plane() -> str:
     rows = [thing.split() for thing in THINGS.split(",")]
     X, y = [row[:2] for row in rows], [row[2] for row in rows]
-    titles = ("before: everything is “no”", "split by size", "each side by colour")
+    titles = ("no split", "split by size", "then by colour")
     parts = [
-        text(60, 338, "+ class yes, − class no", anchor="start", size=13),
-        text(245, 338, "blue: predicts yes", anchor="start", size=13, colour=BLUE),
-        text(375, 338, "orange: predicts no", anchor="start", size=13, colour=ORANGE),
+        text(235, 318, "+ class yes, − class no"),
+        text(150, 342, "blue: predicts yes", colour=BLUE),
+        text(320, 342, "orange: predicts no", colour=ORANGE),
     ]
     for depth, title in enumerate(titles):
-        axes = Axes(55 + 265 * depth, 45, 190, 240, (0, 2), (0, 3))
-        parts.append(text(axes.left + 95, 28, title, size=15))
+        axes = Axes(30 + 150 * depth, 40, 126, 210, (0, 2), (0, 3))
+        parts.append(text(axes.left + 63, 26, title, size=15))
         tree = TreeClassifier("id3", max_depth=max(depth, 1)).fit(X, y)
         for i, size in enumerate("SL"):
-            parts.append(text(axes.at(i + 0.5, 0)[0], 308, size))
+            parts.append(text(axes.at(i + 0.5, 0)[0], 270, size))
             for j, colour in enumerate("RGB"):
                 guess = tree.predict([[size, colour]])[0] if depth else "no"
                 corners = *axes.at(i, j + 1), *axes.at(i + 1, j)
@@ -47,16 +47,16 @@ def plane() -> str:
                 here = [label for *cell, label in rows if cell == [size, colour]]
                 marks = " ".join("+" if label == "yes" else "−" for label in here)
                 x, up = axes.at(i + 0.5, j + 0.5)
-                parts.append(text(x, up + 7, marks, size=24))
+                parts.append(text(x, up + 7, marks, size=22))
         parts += [
-            text(axes.left - 14, axes.at(0, j + 0.5)[1] + 5, colour)
+            text(axes.left - 10, axes.at(0, j + 0.5)[1] + 5, colour)
             for j, colour in enumerate("RGB")
         ]
         if depth:
             parts.append(line(axes.at(1, 0), axes.at(1, 3), BLACK))
         if depth == 2:
             parts += [line(axes.at(0, j), axes.at(2, j), BLACK) for j in (1, 2)]
-    return picture("Two splits in the plane of size and colour", 820, 350, *parts)
+    return picture("Two splits in the plane of size and colour", 470, 356, *parts)
 
 
 def regions(tree: Tree, axes: Axes) -> str:
@@ -119,21 +119,21 @@ def depth() -> str:
     flowers = sorted({(x, up, kind) for (x, up), kind in zip(petals, y, strict=True)})
     parts = []
     for i, limit in enumerate((1, 2, 3)):
-        axes = Axes(40 + 270 * i, 265, 235, 200, (0.5, 7.2), (0, 2.7))
+        axes = Axes(285, 45 + 250 * i, 185, 155, (0.5, 7.2), (0, 2.7))
         tree = TreeClassifier("cart", max_depth=limit).fit(petals, y).tree_
         parts += [
-            text(axes.left + 118, 24, f"max_depth={limit}", size=15),
-            branches(tree, axes.left, 62, 235),
+            text(8, axes.top - 10, f"max_depth={limit}", size=15, anchor="start"),
+            branches(tree, 0, axes.top + 18, 240),
             regions(tree, axes),
         ]
         for x, up, kind in flowers:
             at, down = axes.at(x, up)
             parts.append(text(at, down + 3, MARKS[kind], size=8, colour=BLACK))
-        parts.append(axes.frame("petal length (cm)", "", (1, 3, 5, 7), (0, 1, 2)))
-    parts.append(text(40, 250, "petal width (cm)", size=13, anchor="start"))
+        names = "petal length (cm)", "petal width (cm)"
+        parts.append(axes.frame(*names, (1, 3, 5, 7), (0, 1, 2)))
     for i, name in enumerate(iris.target_names):
-        parts.append(text(280 + 130 * i, 535, f"{MARKS[i]} {name}", colour=CLASSES[i]))
-    return picture("The same tree at depth 1, 2 and 3", 830, 550, *parts)
+        parts.append(text(90 + 150 * i, 775, f"{MARKS[i]} {name}", colour=CLASSES[i]))
+    return picture("The same tree at depth 1, 2 and 3", 480, 790, *parts)
 
 
 def gains() -> list[float]:
@@ -146,7 +146,7 @@ def gains() -> list[float]:
 
 
 def thresholds() -> str:
-    axes = Axes(50, 40, 550, 230, (0.5, 12.5), (0, 0.4))
+    axes = Axes(40, 40, 420, 230, (0.5, 12.5), (0, 0.4))
     points = [(i + 1.5, gain) for i, gain in enumerate(gains())]
     parts = [
         axes.frame(
@@ -171,9 +171,9 @@ def thresholds() -> str:
         colour = BLUE if label == "p" else ORANGE
         parts.append(text(x, y - 8, label, colour=colour, size=16))
     parts.append(
-        text(325, 335, "● the class changes here  ○ it does not", size=13, colour=BLUE)
+        text(235, 335, "● the class changes here  ○ it does not", size=13, colour=BLUE)
     )
-    return picture("Gain of every threshold", 630, 350, *parts)
+    return picture("Gain of every threshold", 470, 350, *parts)
 
 
 PICTURES = {

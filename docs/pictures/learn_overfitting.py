@@ -27,14 +27,14 @@ def part(left: float, top: float, width: float, use: str, words: str = "") -> st
 
 
 def sets() -> str:
-    widths = {"train": 240, "validate": 140, "test": 140}
+    widths = {"train": 190, "validate": 125, "test": 125}
     titles = ("training rows", "validation rows", "test rows")
     uses = (
         ("grow", "the trees"),
         ("choose", "between them"),
         ("report", "the error, once"),
     )
-    parts, left = [text(280, 28, "all rows, divided at random or by time", size=16)], 20
+    parts, left = [text(230, 28, "all rows, divided at random or by time", size=16)], 10
     for (use, width), title, words in zip(widths.items(), titles, uses, strict=True):
         middle = left + width / 2
         parts += [
@@ -44,7 +44,7 @@ def sets() -> str:
             text(middle, 168, words[1], size=15),
         ]
         left += width
-    return picture("Training, validation and test rows", 560, 185, *parts)
+    return picture("Training, validation and test rows", 460, 185, *parts)
 
 
 def folds() -> str:
@@ -85,25 +85,28 @@ def depth() -> str:
     trees = [TreeClassifier("cart", max_depth=d).fit(X, y) for d in range(1, 17)]
     old = [(d, 1 - tree.score(X, y)) for d, tree in enumerate(trees, 1)]
     new = [(d, 1 - tree.score(X_new, y_new)) for d, tree in enumerate(trees, 1)]
-    axes = Axes(50, 40, 550, 260, (1, 16), (0, 0.5))
+    axes = Axes(40, 40, 410, 260, (1, 16), (0, 0.5))
     best = min(new, key=lambda point: point[1])
     x, y_best = axes.at(*best)
     parts = [
         axes.frame(
-            "depth of the tree", "error", range(1, 17), (0, 0.1, 0.2, 0.3, 0.4, 0.5)
+            "depth of the tree",
+            "error",
+            (1, *range(2, 17, 2)),
+            (0, 0.1, 0.2, 0.3, 0.4, 0.5),
         ),
         axes.curve([(1, NOISE), (16, NOISE)], GREY, dashed=True),
         axes.curve(old, BLUE),
         axes.curve(new, ORANGE),
         f'<circle cx="{x}" cy="{y_best}" r="6" fill="{ORANGE}"/>',
-        text(x, y_best - 14, f"depth {best[0]}", colour=ORANGE),
-        text(570, axes.at(1, 0.385)[1], "new rows", colour=ORANGE),
-        text(400, axes.at(1, 0.025)[1], "training rows", colour=BLUE),
-        text(560, axes.at(1, NOISE)[1] - 8, "the noise", colour=GREY),
-        text(120, axes.at(1, 0.475)[1], "underfits", size=15),
-        text(420, axes.at(1, 0.475)[1], "overfits", size=15),
+        text(x + 12, y_best + 24, f"depth {best[0]}", colour=ORANGE, anchor="start"),
+        text(420, axes.at(1, 0.395)[1], "new rows", colour=ORANGE),
+        text(280, axes.at(1, 0.025)[1], "training rows", colour=BLUE),
+        text(412, axes.at(1, NOISE)[1] - 8, "the noise", colour=GREY),
+        text(105, axes.at(1, 0.475)[1], "underfits", size=15),
+        text(310, axes.at(1, 0.475)[1], "overfits", size=15),
     ]
-    return picture("Error against depth", 630, 355, *parts)
+    return picture("Error against depth", 470, 355, *parts)
 
 
 def learning_curve(preset: str, sizes: list[int]) -> list[tuple[float, float]]:
@@ -119,7 +122,7 @@ def learning_curve(preset: str, sizes: list[int]) -> list[tuple[float, float]]:
 
 def rows() -> str:
     sizes = [100 * 2**power for power in range(7)]
-    axes = Axes(50, 40, 550, 260, (0, 6), (0.15, 0.45))
+    axes = Axes(40, 40, 400, 260, (0, 6), (0.15, 0.45))
     raw, default = (learning_curve(name, sizes) for name in ("cart", "default"))
     parts = [
         axes.frame("training rows", "error on new rows", (), (0.2, 0.3, 0.4)),
@@ -129,17 +132,17 @@ def rows() -> str:
         text(
             axes.at(4, 0)[0],
             axes.at(4, raw[4][1])[1] - 12,
-            "CART, every leaf",
+            "CART, not pruned",
             colour=ORANGE,
         ),
         text(
-            axes.at(4, 0)[0],
-            axes.at(4, default[4][1])[1] - 14,
+            axes.at(4.7, 0)[0],
+            axes.at(4, default[4][1])[1] - 10,
             "Hornbeam's default",
             colour=BLUE,
         ),
         text(
-            axes.at(1.3, 0)[0],
+            axes.at(1.6, 0)[0],
             axes.at(0, NOISE)[1] + 20,
             "the noise: no method is better",
             colour=GREY,
@@ -147,7 +150,7 @@ def rows() -> str:
     ]
     for power, n in enumerate(sizes):
         parts.append(text(axes.at(power, 0)[0], 318, f"{n:,}", size=13))
-    return picture("Error against the number of training rows", 640, 355, *parts)
+    return picture("Error against the number of training rows", 470, 355, *parts)
 
 
 PICTURES = {

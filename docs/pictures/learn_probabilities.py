@@ -36,9 +36,9 @@ def node(x: float, name: str, value: float, counts: bool, colour: str) -> str:
     rows = EVIDENCE[BRANCH[name]]
     words = f"{name}  {rows[0]} : {rows[1]}" if counts else name
     y = HEIGHTS[name]
-    shape = box(x, y, words, colour, width=112, size=17)
+    shape = box(x, y, words, colour, width=90, size=15)
     return shape + text(
-        x + 64, y + 6, f"{value:.2f}", colour=colour, size=17, anchor="start"
+        x + 50, y + 5, f"{value:.2f}", colour=colour, size=15, anchor="start"
     )
 
 
@@ -46,7 +46,7 @@ def recursive(
     x: float, weights: list[str], values: list[float], counts: list[bool], colour: str
 ) -> str:
     """Each node is smoothed towards the estimate of its parent; the root towards one half."""
-    parts = [box(x, HEIGHTS["1/2"], "1/2", GREY, width=60, size=17)]
+    parts = [box(x, HEIGHTS["1/2"], "1/2", GREY, width=60, size=15)]
     for name, value, count in zip(BRANCH, values, counts, strict=True):
         parts.append(node(x, name, value, count, colour))
     for (above, below), weight in zip(pairwise(HEIGHTS.values()), weights, strict=True):
@@ -62,7 +62,7 @@ def at_once(x: float) -> str:
     raw, smoothed = Raw()(TREE).belief[:, RAIN], HGS(prior=0.0)(TREE).belief[:, RAIN]
     values = {"root": raw[0], "A": raw[1], "A1": smoothed[3]}
     root, a, leaf = (HEIGHTS[name] for name in BRANCH)
-    bend = x - 92
+    bend = x - 63
     parts = [
         node(x, name, value, True, BLUE if name == "A1" else GREY)
         for name, value in values.items()
@@ -70,9 +70,9 @@ def at_once(x: float) -> str:
     parts += [
         line((x, leaf - 17), (x, a + 17), arrow=True),
         text(x + 10, (a + leaf) / 2 + 5, "α = 1", size=15, anchor="start"),
-        line((x - 56, leaf), (bend, leaf)),
+        line((x - 45, leaf), (bend, leaf)),
         line((bend, leaf), (bend, root)),
-        line((bend, root), (x - 56, root), arrow=True),
+        line((bend, root), (x - 45, root), arrow=True),
         text(bend + 8, (root + a) / 2 + 5, "α = 1", size=15, anchor="start"),
     ]
     return "".join(parts)
@@ -86,21 +86,21 @@ def backoff() -> str:
     titles = ("HDP", "M-branch", "HGS")
     return picture(
         "Three ways to smooth the leaf A1: by its parent, again and again, or by all its ancestors at once",
-        820,
+        480,
         345,
         *(
             text(x, 28, title, size=19)
-            for x, title in zip((110, 390, 690), titles, strict=True)
+            for x, title in zip((52, 204, 392), titles, strict=True)
         ),
         recursive(
-            110,
+            52,
             concentrations,
             hdp.belief[nodes, RAIN].tolist(),
             [False, False, True],
             ORANGE,
         ),
-        recursive(390, [f"m = {x:.2f}" for x in m], values, [True] * 3, BLUE),
-        at_once(690),
+        recursive(204, [f"m = {x:.2f}" for x in m], values, [True] * 3, BLUE),
+        at_once(392),
     )
 
 
