@@ -26,7 +26,7 @@ from benchmarks.quality.comparison import RESULTS, lines, markdown
 from benchmarks.quality.studies import runner
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.families import RECIPES
-from benchmarks.quality.studies.pruners import Way, alone, error_based, pruned_family, unpruned
+from benchmarks.quality.studies.pruners import PRUNERS, Way, alone, pruned_family, unpruned
 from benchmarks.quality.studies.report import Scores, provenance
 from benchmarks.quality.studies.sets import index
 from benchmarks.quality.studies.trade_off import MORE
@@ -54,7 +54,7 @@ WAYS: dict[str, Way] = {
         )
         for (name, estimate), reading, ties in product(ESTIMATES.items(), READINGS, TIES)
     },
-    "error-based": error_based,
+    "error-based": PRUNERS["error-based"],
     "bayes-hgs": alone(BayesRisk(estimate=HGS())),
 }
 OTHERS = {
