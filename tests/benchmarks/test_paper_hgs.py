@@ -79,6 +79,21 @@ def test_strata_are_those_of_the_paper(paper):
     assert rare[names.index("hypothyroid")]  # two of 3,772 rows
 
 
+def test_larger_sets_are_counted_by_size_only(paper):
+    every, rows = paper.with_large
+    assert len(every.sets) == len(rows) == 151
+    assert len(paper.rmse.sets) == 144, "not in the other tables"
+    line = {(row["set"], row["method"]): float(row["rmse"]) for row in read_csv(OUT / "large.csv")}
+    place = every.sets.index("adult")
+    assert rows[place] == 48_842
+    assert every.of(HGS)[place] == pytest.approx(line["adult", HGS])
+    assert (
+        paper_tables.by_size(paper)
+        .splitlines()[2]
+        .startswith("| more than 10,000, with the larger sets | 21 |")
+    )
+
+
 def test_the_forest_is_its_trees_minus_their_variance(paper):
     """An identity of the Brier score, in every recorded line."""
     for line in paper.diversity.lines:
