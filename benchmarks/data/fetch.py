@@ -5,7 +5,7 @@
 
 The archive's interface gives a table and the role and kind of each column. A set whose rows, attributes or classes are
 not those of the index is refused: most of them are several files that the index joins or takes apart (column `notes`).
-What is in DIR already is not fetched again.
+What is in DIR already is not fetched again. If the server cannot be reached, nothing more is tried.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -38,10 +39,20 @@ class RefusedError(Exception):
     """Why a set was not taken."""
 
 
+class NoNetworkError(Exception):
+    """Why a server cannot be reached."""
+
+
 def fetch(
     folder: Path, names: Sequence[str] | None = None, *, mirror: str | None = None, archive: str = ARCHIVE
 ) -> list[str]:
-    """Fetch sets, and write the folder's index of all that it has; return the names of those refused."""
+    """Fetch sets, and write the folder's index of all that it has; return the names of those refused.
+
+    Raises
+    ------
+    NoNetworkError
+        If the server cannot be reached.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     known = {row["name"]: row for row in read_csv(INDEX)}
     have = {row["name"]: row for row in read_csv(folder / "index.csv")} if _index(folder).exists() else {}
@@ -58,7 +69,7 @@ def fetch(
                 else _from_archive(known[name], folder, archive)
             )
             print(f"{name}: {have[name]['n_instances']} rows", flush=True)
-        except (RefusedError, urllib.error.URLError, OSError) as error:
+        except (RefusedError, urllib.error.HTTPError) as error:
             refused.append(name)
             print(f"{name}: not taken: {error}", file=sys.stderr, flush=True)
         _write_index(folder, [have[one] for one in known if one in have])
@@ -79,13 +90,16 @@ def _from_archive(row: Row, folder: Path, archive: str) -> Row:
     if not row["url"]:
         raise RefusedError("the index has no address of it")
     number = row["url"].rpartition("/")[2]
-    answer = json.loads(_get(f"{archive}/api/dataset?id={number}"))
-    about = answer.get("data") or {}
-    if not about.get("data_url"):
-        raise RefusedError(
-            f"{answer.get('message') or 'the archive has no single table of it'} ({row['url']})"
-        )
-    frame = convert(_get(about["data_url"]), about["variables"])
+    try:
+        answer = json.loads(_get(f"{archive}/api/dataset?id={number}"))
+        about = answer.get("data") or {}
+        if not about.get("data_url"):
+            raise RefusedError(
+                f"{answer.get('message') or 'the archive has no single table of it'} ({row['url']})"
+            )
+        frame = convert(_get(about["data_url"]), about["variables"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # JSON or CSV of another form
+        raise RefusedError(f"the answer cannot be read: {error!r} ({row['url']})") from error
     counts = {"n_instances": len(frame), "n_classes": frame["target"].nunique()}
     attributes = sum(int(row[kind]) for kind in ("n_numeric", "n_nominal"))
     expected = {"n_instances": int(row["n_instances"]), "n_classes": int(row["n_classes"])}
@@ -122,9 +136,16 @@ def convert(table: bytes, variables: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _get(url: str) -> bytes:
+    if not url.startswith(("https://", "http://")):
+        raise RefusedError(f"the address is not of the web: {url}")
     request = urllib.request.Request(url, headers={"User-Agent": "hornbeam-benchmarks"})
-    with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-        content: bytes = answer.read()
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            content: bytes = answer.read()
+    except urllib.error.HTTPError:  # the server answers, without this file
+        raise
+    except OSError as error:
+        raise NoNetworkError(f"{urlsplit(url).netloc} cannot be reached: {error}") from error
     return content
 
 
@@ -142,7 +163,7 @@ def _write_index(folder: Path, rows: Sequence[Row]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fetch; 1 if a set is missing."""
+    """Fetch; 1 if a set is missing or the server cannot be reached."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--sets", default=None, metavar="A,B", help="only these sets")
@@ -150,7 +171,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--archive", default=ARCHIVE, metavar="URL", help="the UCI archive")
     options = parser.parse_args(arguments)
     names = options.sets.split(",") if options.sets else None
-    refused = fetch(options.folder, names, mirror=options.mirror, archive=options.archive)
+    try:
+        refused = fetch(options.folder, names, mirror=options.mirror, archive=options.archive)
+    except NoNetworkError as error:
+        print(f"{error}; the same command goes on", file=sys.stderr)
+        return 1
     if refused:
         print(f"{len(refused)} sets not taken: {', '.join(refused)}", file=sys.stderr)
     return bool(refused)

@@ -1,7 +1,9 @@
 """The pruning note (D. Chou, Bayes Risk Pruning, 2021) in one command: its rule, word for word, on many sets.
 
-    python -m benchmarks.quality.paper_frontier --data DIR     run, and write results/frontier and the page's tables
-    python -m benchmarks.quality.paper_frontier                the tables of the page, from results/frontier
+    python -m benchmarks.quality.paper_frontier --data DIR     run, write results/frontier, and print the tables
+    python -m benchmarks.quality.paper_frontier                the tables, from results/frontier
+
+With --write they replace those of docs/papers/frontier.md.
 
 Trees are grown as C4.5 grows them, to the end, a missing value being a branch of its own, so that every training row
 is in a leaf. Each is pruned under every reading of the note's rule, from raw frequencies and from Laplace's estimate;
@@ -221,9 +223,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with index.csv and its Parquet files")
     parser.add_argument("--max-rows", type=int, default=30_000, help="leave larger sets out")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/papers/frontier.md")
     options = parser.parse_args()
     if options.data is not None:
         run(options.data, options.max_rows, options.jobs)
+    if options.write:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **tables()), encoding="utf-8")
     print("\n\n".join(tables().values()))
 

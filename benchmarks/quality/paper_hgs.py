@@ -1,7 +1,7 @@
 """Repeat the experiments of the HGS paper: Zhang, Petitjean and Buntine, PAKDD 2020.
 
     python -m benchmarks.quality.paper_hgs --data DIR            144 sets, under half an hour of CPU
-    python -m benchmarks.quality.paper_hgs --data DIR --large    the 13 larger sets too
+    python -m benchmarks.quality.paper_hgs --data DIR --large    the six methods on the 13 larger sets too
     python -m benchmarks.quality.paper_hgs --report              tables and figures from the committed scores
 
 Six methods on one C4.4 tree a fold, a missing value as a value of its own, ten folds pooled; Section 4.2 and squared
@@ -20,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data.fetch import fetch
+from benchmarks.data.fetch import INDEX, NoNetworkError, fetch
+from benchmarks.output import read_csv
 from benchmarks.quality.studies import paper_claims, paper_figures, paper_tables, runner
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.methods import Group
@@ -40,10 +41,18 @@ from benchmarks.scale.cost_model import page
 HERE = Path(__file__).parents[1]
 PAGE = HERE.parent / "docs" / "papers" / "hgs.md"
 USUAL_ROWS = 28_056  # the largest of the 144 sets
+PARTS = {  # the methods of each table, and the rows of its sets: more than, up to
+    "scores": (SIX, 0, USUAL_ROWS),
+    "tuning": (TUNING, 0, TUNING_ROWS),
+    "tying": (TYING, 0, TYING_ROWS),
+    "diversity": (DIVERSITY, 0, TYING_ROWS),
+    "large": (SIX, USUAL_ROWS, sys.maxsize),
+}
 MORE = {
     "scores": {"steps": lambda line: line.steps},
     "tuning": {"steps": lambda line: line.steps},
     "tying": {},
+    "large": {"steps": lambda line: line.steps},
     "diversity": {
         name: lambda line, name=name: line.costs.get(name, np.nan) for name in ("variance", "tree_brier")
     },
@@ -65,15 +74,9 @@ TITLES = {
 
 def parts(entries: Sequence[Entry]) -> dict[str, tuple[Group, list[Entry]]]:
     """Which methods run on which sets, by the name of their table."""
-    limits = {
-        "scores": (SIX, None),
-        "tuning": (TUNING, TUNING_ROWS),
-        "tying": (TYING, TYING_ROWS),
-        "diversity": (DIVERSITY, TYING_ROWS),
-    }
     return {
-        name: (group, [entry for entry in entries if most is None or entry.n_rows <= most])
-        for name, (group, most) in limits.items()
+        name: (group, [entry for entry in entries if least < entry.n_rows <= most])
+        for name, (group, least, most) in PARTS.items()
     }
 
 
@@ -86,13 +89,33 @@ def run(entries: Sequence[Entry], cache: Cache, n_jobs: int, seconds: float) -> 
         print(f"{group.name:16} {work.cpu.get(group.name, 0.0):9.1f} CPU s", flush=True)
 
 
+def fetched(names: Sequence[str] | None, most_rows: int) -> Path:
+    """A folder with the sets that the archive has, for a command without --data."""
+    folder = HERE / ".data"
+    try:
+        refused = fetch(
+            folder,
+            names or [row["name"] for row in read_csv(INDEX) if int(row["n_instances"]) <= most_rows],
+        )
+    except NoNetworkError as error:
+        raise SystemExit(f"{error}. Give a folder with the data sets: --data DIR") from error
+    if not (folder / "index.csv").exists():
+        raise SystemExit("no data set could be taken. Give a folder with the data sets: --data DIR")
+    if refused:
+        print(f"{len(refused)} sets are left out", flush=True)
+    return folder
+
+
 def write_scores(entries: Sequence[Entry], cache: Cache, out: Path) -> None:
     """The tables of scores, from the cache."""
     out.mkdir(parents=True, exist_ok=True)
     for name, (group, sets) in parts(entries).items():
+        if name == "large" and not sets:
+            (out / "large.csv").unlink(missing_ok=True)
+            continue
         scores = Scores.gather(cache, sets, [group])
         if not scores.entries:
-            raise SystemExit(f"nothing of {group.name} has been run in {cache.folder}")
+            raise SystemExit(f"no set for {name}.csv, expected one of at most {PARTS[name][2]:,} rows")
         scores.write_csv(out / f"{name}.csv", MORE[name])
 
 
@@ -116,14 +139,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.report:
         about = summary.read_text(encoding="utf-8").split("\n\n")[1] if summary.exists() else ""
     else:
-        data = options.data or HERE / ".data"
-        if options.data is None:
-            fetch(data)
-        entries = [e for e in index(data, options.sets) if options.large or e.n_rows <= USUAL_ROWS]
+        data = options.data or fetched(options.sets, options.large)
+        entries = [entry for entry in index(data, options.sets) if entry.n_rows <= options.large]
         cache = Cache(options.cache)
         run(entries, cache, options.jobs, options.seconds_per_fold)
         write_scores(entries, cache, out)
-        command = "python -m benchmarks.quality.paper_hgs --data DIR" + " --large" * options.large
+        command = "python -m benchmarks.quality.paper_hgs --data DIR"
+        if options.large > USUAL_ROWS:
+            command += f" --large {options.large}"
         about = provenance(Scores.read_csv(out / "scores.csv"), [command])
     paper = Paper.read(out)
     made = tables(paper)
@@ -141,7 +164,15 @@ def parser() -> argparse.ArgumentParser:
         prog="paper_hgs.py", description=__doc__.splitlines()[0] if __doc__ else None
     )
     top.add_argument("--data", type=Path, default=None, help="folder with index.csv and its Parquet files")
-    top.add_argument("--large", action="store_true", help="the 13 sets of more than 28,056 rows too")
+    top.add_argument(
+        "--large",
+        type=int,
+        nargs="?",
+        default=USUAL_ROWS,
+        const=10**9,
+        metavar="ROWS",
+        help="sets of more than 28,056 rows too, up to ROWS if given",
+    )
     top.add_argument("--sets", type=_list, default=None, metavar="A,B", help="only these sets")
     top.add_argument("--jobs", type=int, default=1, metavar="J", help="processes")
     top.add_argument(

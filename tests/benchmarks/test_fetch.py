@@ -122,9 +122,46 @@ def test_a_mirror_has_the_files_of_the_index(server, known, tmp_path: Path, caps
     assert read_csv(tmp_path / "data" / "index.csv") == known
 
 
+@pytest.mark.parametrize("broken", [b"<html>", b"[]", b'{"data": {"data_url": "https://a"}}'])
+def test_an_answer_of_another_form_is_refused(server, known, tmp_path: Path, capsys, broken: bytes) -> None:
+    url, files = server
+    files["/api/dataset?id=7"] = broken.replace(b"https://a", f"{url}/table".encode())
+    files["/table"] = TABLE
+    assert fetch.fetch(tmp_path / "data", archive=url) == ["toy"]
+    assert "the answer cannot be read" in capsys.readouterr().err
+
+
+def test_text_in_a_numeric_column_is_refused(server, known, tmp_path: Path, capsys) -> None:
+    url, files = server
+    files["/api/dataset?id=7"] = answer(url)
+    files["/static/public/7/data.csv"] = TABLE.replace(b"4.5", b"long")
+    assert fetch.fetch(tmp_path / "data", archive=url) == ["toy"]
+    assert "the answer cannot be read" in capsys.readouterr().err
+
+
+def test_the_archive_cannot_name_a_file_of_this_machine(server, known, tmp_path: Path, capsys) -> None:
+    url, files = server
+    (tmp_path / "table.csv").write_bytes(TABLE)
+    about = {"data_url": (tmp_path / "table.csv").as_uri(), "variables": VARIABLES}
+    files["/api/dataset?id=7"] = json.dumps({"data": about}).encode()
+    assert fetch.fetch(tmp_path / "data", archive=url) == ["toy"]
+    assert "the address is not of the web: file:" in capsys.readouterr().err
+
+
+def test_without_a_network_nothing_more_is_tried(known, tmp_path: Path, capsys) -> None:
+    closed = "http://127.0.0.1:1"
+    pd.DataFrame([known[0] | {"name": name} for name in ("one", "two")]).to_csv(fetch.INDEX, index=False)
+    with pytest.raises(fetch.NoNetworkError, match=r"127\.0\.0\.1:1 cannot be reached"):
+        fetch.fetch(tmp_path / "data", archive=closed)
+    assert fetch.main([str(tmp_path / "data"), "--archive", closed]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("the same command goes on")
+
+
 def test_the_committed_index() -> None:
     rows = read_csv(Path(fetch.__file__).parent / "index.csv")
     assert len(rows) == len({row["name"] for row in rows}) == len({row["sha256"] for row in rows}) == 157
     assert sum(int(row["n_instances"]) <= 28_056 for row in rows) == 144
     assert all(0 < float(row["rarest_class"]) <= 1 / int(row["n_classes"]) + 1e-6 for row in rows)
     assert all(row["url"] or row["name"] in ("low-res-spectrometer", "pima-diabetes") for row in rows)
+    assert all(row["file"] == Path(row["file"]).name == f"{row['name']}.parquet" for row in rows)

@@ -12,14 +12,17 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the command draws figures: it needs the extra plots")
 
+from benchmarks.data import fetch
 from benchmarks.output import read_csv
 from benchmarks.quality import paper_hgs
 from benchmarks.quality.studies import paper_claims, paper_methods, paper_tables
 from benchmarks.quality.studies.families import RECIPES
+from benchmarks.quality.studies.paper_claims import Verdict
 from benchmarks.quality.studies.paper_tables import HGS, OUT, Paper
 from benchmarks.quality.studies.sets import Fold, StudySet
 
 from hornbeam.evaluation import Comparison, sign_test
+from hornbeam.evaluation.comparison import WinDrawLoss
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,21 @@ def test_strata_are_those_of_the_paper(paper):
     assert rare[names.index("hypothyroid")]  # two of 3,772 rows
 
 
+def test_larger_sets_are_counted_by_size_only(paper):
+    every, rows = paper.with_large
+    assert len(every.sets) == len(rows) == 151
+    assert len(paper.rmse.sets) == 144, "not in the other tables"
+    line = {(row["set"], row["method"]): float(row["rmse"]) for row in read_csv(OUT / "large.csv")}
+    place = every.sets.index("adult")
+    assert rows[place] == 48_842
+    assert every.of(HGS)[place] == pytest.approx(line["adult", HGS])
+    assert (
+        paper_tables.by_size(paper)
+        .splitlines()[2]
+        .startswith("| more than 10,000, with the larger sets | 21 |")
+    )
+
+
 def test_the_forest_is_its_trees_minus_their_variance(paper):
     """An identity of the Brier score, in every recorded line."""
     for line in paper.diversity.lines:
@@ -99,8 +117,45 @@ def test_a_claim_that_the_sources_refute(paper):
     """J48's pruned tree has better raw probabilities than the unpruned one, and smoothing beats both."""
     claim = paper_claims.pruning_hurts_probabilities(paper)
     assert "mean .2598 pruned and .2691 unpruned" in claim.here
-    assert not claim.holds
-    assert paper_claims.smoothing_beats_pruning(paper).holds
+    assert claim.verdict == Verdict.PARTLY
+    assert paper_claims.smoothing_beats_pruning(paper).verdict == Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("records", "verdict"),
+    [
+        ([(15, 0, 3), (20, 1, 4)], Verdict.CONFIRMED),
+        ([(15, 0, 3), (9, 0, 8)], Verdict.PARTLY),
+        ([(15, 0, 3), (3, 0, 15)], Verdict.PARTLY),
+        ([(9, 0, 8), (12, 0, 8)], Verdict.OPEN),
+        ([(9, 0, 8), (3, 0, 15)], Verdict.REFUTED),
+    ],
+)
+def test_a_verdict_is_that_of_its_p_values(records, verdict):
+    """15-3 has p = .008, 12-8 p = .50, 9-8 p = 1."""
+    assert Verdict.better(*(WinDrawLoss(*record) for record in records)) == verdict
+
+
+def test_without_data_and_network_the_command_says_what_to_do(tmp_path: Path, monkeypatch):
+    def unreachable(*_: object, **__: object) -> None:
+        raise fetch.NoNetworkError("archive.example cannot be reached: no route")
+
+    monkeypatch.setattr(paper_hgs, "fetch", unreachable)
+    with pytest.raises(SystemExit, match=r"cannot be reached: no route\. Give a folder .* --data DIR"):
+        paper_hgs.main(["--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="does not exist: give the folder with the data sets"):
+        paper_hgs.main(["--data", str(tmp_path), "--out", str(tmp_path)])
+
+
+def test_without_data_only_what_is_run_is_fetched(tmp_path: Path, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(paper_hgs, "fetch", lambda folder, names: asked.extend(names) or list(names))
+    monkeypatch.setattr(paper_hgs, "HERE", tmp_path)
+    for most_rows, n_sets in ((paper_hgs.USUAL_ROWS, 144), (10**9, 157)):
+        asked.clear()
+        with pytest.raises(SystemExit, match="no data set could be taken"):
+            paper_hgs.fetched(None, most_rows)
+        assert len(asked) == n_sets
 
 
 def test_one_command_from_sets_to_tables(tmp_path: Path):
@@ -126,7 +181,7 @@ def test_one_command_from_sets_to_tables(tmp_path: Path):
 def test_every_claim_has_a_verdict_on_at_least_144_sets(paper):
     rows = paper_claims.claims(paper).splitlines()[2:]
     assert len(rows) == len(paper_claims.CLAIMS)
-    assert all(row.split(" | ")[2] in ("confirmed", "**refuted**") for row in rows)
+    assert all(row.split(" | ")[2] in set(Verdict) for row in rows)
     assert "nan" not in paper_claims.claims(paper)
 
 

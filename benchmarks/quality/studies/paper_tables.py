@@ -56,12 +56,16 @@ class Paper:
     diversity: Scores  # of forests, on smaller sets
     smoothing: Scores  # the study of probabilities, for its forests
     pruning: Scores  # the study of pruning
+    large: Scores | None = None  # the six methods on larger sets, where they have been run
 
     @classmethod
     def read(cls, out: Path = OUT) -> Paper:
         own = (out / f"{name}.csv" for name in ("scores", "tuning", "tying", "diversity"))
         studies = (RESULTS / name / "scores.csv" for name in ("smoothing", "pruning"))
-        return cls(*map(Scores.read_csv, (*own, *studies)))
+        large = out / "large.csv"
+        return cls(
+            *map(Scores.read_csv, (*own, *studies)), large=Scores.read_csv(large) if large.exists() else None
+        )
 
     @cached_property
     def rmse(self) -> Comparison:
@@ -79,6 +83,16 @@ class Paper:
     @cached_property
     def rows(self) -> Floats:
         return np.array(self.scores.n_rows, float)
+
+    @cached_property
+    def with_large(self) -> tuple[Comparison, Floats]:
+        """RMSE and rows of all sets, the larger ones too."""
+        if self.large is None:
+            return self.rmse, self.rows
+        more = self.large.comparison("RMSE").among(self.rmse.methods)
+        losses = np.vstack([self.rmse.losses, more.losses])
+        rows = np.concatenate([self.rows, np.array(self.large.n_rows, float)])
+        return replace(self.rmse, sets=(*self.rmse.sets, *more.sets), losses=losses), rows
 
     @cached_property
     def rarest(self) -> Floats:
@@ -177,8 +191,11 @@ def best_counts(losses: Comparison, *, alone: bool = False) -> dict[str, int]:
 def by_size(paper: Paper) -> str:
     """Records of HGS, and means, by the size of the sets and the share of the rarest class."""
     rows = []
-    for title, chosen in strata(paper).items():
-        part = paper.rmse.on(chosen)
+    parts = {title: paper.rmse.on(chosen) for title, chosen in strata(paper).items()}
+    if paper.large is not None:
+        every, sizes = paper.with_large
+        parts = {f"more than {LARGE:,}, with the larger sets": every.on(sizes > LARGE), **parts}
+    for title, part in parts.items():
         if not part.sets:
             continue
         means = dict(zip(part.methods, part.means(), strict=True))

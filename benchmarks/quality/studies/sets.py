@@ -50,7 +50,10 @@ class Entry:
 
 def index(folder: Path, names: list[str] | None = None, max_rows: int | None = None) -> list[Entry]:
     """The sets of a folder, smallest first."""
-    with (folder / "index.csv").open(encoding="utf-8", newline="") as lines:
+    path = folder / "index.csv"
+    if not path.exists():
+        raise SystemExit(f"{path} does not exist: give the folder with the data sets (benchmarks/README.md)")
+    with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     unknown = set(names or ()) - {row["name"] for row in rows}
     if unknown:
