@@ -5,10 +5,9 @@ whose multiway split is this candidate. The kernel also finds the best split of 
 Everything follows from the cells of the node, which are sums over its rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from hornbeam.growing.impurity import impurity
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.elementary import log2
-from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nominal, Rows, Rules
+from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nominal, Rows, Rules, Split
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["Candidate", "Direction", "NodeCells", "Way", "all_candidates", "best_candidates"]
@@ -31,6 +30,7 @@ _EVERY_SUBSET = (
 _AT_ONCE = 64  # made-up features of one call: the kernel compares each with each
 _TIE = 1e-6  # C4.5: a gain up to this is none
 _CLOSE = 1e-5  # C4.5: values as close as this are not separated
+_MOST_CODES = 4_000_000  # in the children of all splits that are listed
 _ALL_AND_MISSING = -2  # slot of a missing value that goes to every child
 
 
@@ -53,9 +53,9 @@ class Way(NamedTuple):
         """Convert the slot of each code, the missing code last; -1: the code does not occur."""
         missing_code = len(slot_of) - 1
         if nominal:
-            groups = tuple(
-                tuple(np.flatnonzero(slot_of == slot).tolist()) for slot in range(slot_of.max() + 1)
-            )
+            order, n_absent = np.argsort(slot_of, kind="stable"), int((slot_of < 0).sum())
+            ends = n_absent + np.cumsum(np.bincount(slot_of[slot_of >= 0]))
+            groups = tuple(tuple(group.tolist()) for group in np.split(order, [n_absent, *ends[:-1]])[1:])
             return cls(
                 feature,
                 _direction(groups, missing_code, every=missing_slot == _ALL_AND_MISSING),
@@ -178,32 +178,40 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
     for f in range(n):
         best = _best_of_kernel(node, f)
         if best is None:
-            others += sorted(_scan(node, f, by_chance=True), key=lambda one: -one.gain)[:1]
+            others += sorted(_scan(node, f, most=1, by_chance=True), key=lambda one: -one.gain)[:1]
         else:
             found[f], numbers[f] = best
     spec = node.spec._replace(rules=_changed(node.rules, min_decrease=0.0))
     ranked = []
     while found:
         winner = levelwise.choose_split(numbers.ravel(), spec, node.evidence, node.n_rows, node.variance)
-        if winner < 0:  # C4.5: no ratio above 0 among those of at least average gain
-            ranked += sorted(found.values(), key=lambda one: -one.penalised_gain)
+        if winner < 0:  # only for gain ratio
+            left_out = [one._replace(rejected=one.rejected or _left_out(one)) for one in found.values()]
+            ranked += sorted(left_out, key=lambda one: -one.penalised_gain)
             break
         ranked.append(found.pop(winner))
         numbers[winner] = np.nan
     return ranked + sorted(others, key=lambda one: -one.gain)
 
 
+def _left_out(one: Candidate) -> str:
+    """Say why C4.5 takes no split though some are allowed: it needs at least the average gain of some features."""
+    return "no gain" if one.penalised_gain <= _TIE else "no average gain to compare with"
+
+
 def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]:
     """List all splits of a feature in the order of the scan, and the rank of each, 0 for the best.
 
-    Splits that are not allowed rank last. An S-value belongs to the best split alone.
+    Splits that are not allowed rank last. An S-value belongs to the best split alone. Of a nominal feature with more
+    than 2,000 categories only the best splits are listed: each has all these categories.
     """
     best = _best_of_kernel(node, f)
-    candidates, at = _scan(node, f, by_chance=best is None), -1
+    most = _MOST_CODES // (node.spec.n_codes.item(f) if node.spec.nominal[f] else 1)
+    candidates, at = _scan(node, f, most=most, by_chance=best is None), -1
     if best is not None:
         key = best[0].way.key
         at = next((i for i, one in enumerate(candidates) if one.way.key == key), -1)
-        if at < 0:  # many categories and classes: the order of the scan is only nearly that of the kernel
+        if at < 0:  # many categories: left out, or the order of the scan is only nearly that of the kernel
             at = len(candidates)
             candidates.append(best[0])
         candidates[at] = best[0]
@@ -228,9 +236,7 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
         return None
     split, rules = splits[0], node.rules
     way = Way.of_slots(f, bool(node.spec.nominal[f]), split.slot_of, split.missing_slot)
-    present = split.slot_of >= 0
-    slots = np.arange(split.n_slots)[:, None] == split.slot_of[present]
-    parts = _Parts(node, _summed(slots, node.of_feature(f)[present]), way.missing == "every", f)
+    parts = _Parts(node, _summed(split, node.of_feature(f))[None], way.missing == "every", f)
     gain, penalised, score = parts.gains().item(), numbers[0].item(), numbers[1].item()
     decrease = penalised * node.weight / rules.total_weight
     candidate = Candidate(
@@ -239,7 +245,7 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
         gain - penalised if rules.gain_ratio else 0.0,
         parts.split_information().item(),
         score,
-        _summed(slots, node.shown[f][present])[0],
+        _summed(split, node.shown[f]),
         f"impurity falls by {decrease:.3g}; min_impurity_decrease={rules.min_decrease:g}"
         if decrease < rules.min_decrease
         else None,
@@ -247,9 +253,12 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
     return candidate, numbers
 
 
-def _summed(slots: Bools, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Add up the numbers of the codes in each slot: shape (1, n_slots, m)."""
-    return np.stack([numbers[mine].sum(axis=0, dtype=numbers.dtype) for mine in slots])[None]
+def _summed(split: Split, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Add up the numbers of the codes in each slot: shape (n_slots, m)."""
+    present = split.slot_of >= 0
+    summed = np.zeros((split.n_slots, numbers.shape[1]), numbers.dtype)
+    np.add.at(summed, split.slot_of[present], numbers[present])
+    return summed
 
 
 def _changed(rules: Rules, **changes: Any) -> Rules:
@@ -344,13 +353,15 @@ class _Sweep:
     missing: Direction | None
     kind: Literal["cuts", "subsets", "multiway", "known"] = "cuts"
 
-    @property
-    def first_children(self) -> Bools:
-        """The codes of the first child of each split with two children: shape (n, n_codes)."""
-        n = len(self.codes)
+    def __len__(self) -> int:
         if self.kind == "subsets":
-            return (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n) & 1).astype(np.bool_)
-        return np.tri(n - 1, n, dtype=np.bool_)
+            return (1 << (len(self.codes) - 1)) - 1
+        return len(self.codes) - 1 if self.kind == "cuts" else 1
+
+    def first_child(self, at: int) -> Bools:
+        """Tell which codes go to the first child of a split with two."""
+        n = np.arange(len(self.codes))
+        return n <= at if self.kind == "cuts" else ((at + 1) >> n & 1).astype(np.bool_)
 
     def children(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Add up the numbers of the codes in each child: shape (n, n_children, m)."""
@@ -364,7 +375,8 @@ class _Sweep:
             if self.kind == "cuts":
                 first = np.cumsum(known, axis=0, dtype=known.dtype)[:-1]
             else:
-                first = np.where(self.first_children[:, :, None], known, 0).sum(axis=1, dtype=known.dtype)
+                members = np.stack([self.first_child(at) for at in range(len(self))])
+                first = np.where(members[:, :, None], known, 0).sum(axis=1, dtype=known.dtype)
             parts = np.stack((first, total - first), axis=1)
         if self.missing in ("left", "right"):
             parts[:, int(self.missing == "right")] += missing
@@ -372,38 +384,36 @@ class _Sweep:
             parts = np.concatenate((parts, np.broadcast_to(missing, (len(parts), 1, len(missing)))), axis=1)
         return parts
 
-    def ways(self) -> Iterator[Way]:
-        """List the splits."""
+    def way(self, at: int) -> Way:
+        """Return one of the splits."""
         f, codes, missing_code = self.feature, self.codes, self.missing_code
         if not self.nominal:
             if self.kind == "known":
-                yield Way(f, "own", int(codes[-1]), missing_code)
-            else:
-                yield from (Way(f, self.missing, *cut) for cut in pairwise(codes.tolist()))
-            return
+                return Way(f, "own", int(codes[-1]), missing_code)
+            return Way(f, self.missing, int(codes[at]), int(codes[at + 1]))
         if self.kind == "multiway":
-            sides: list[list[NDArray[np.intp]]] = [[codes[at : at + 1] for at in range(len(codes))]]
+            groups = [[code] for code in codes.tolist()]
         elif self.kind == "known":
-            sides = [[codes]]
+            groups = [codes.tolist()]
         else:
-            sides = [[codes[first], codes[~first]] for first in self.first_children]
-        for side in sides:
-            groups = [group.tolist() for group in side]
-            if self.missing in ("left", "right"):
-                groups[int(self.missing == "right")].append(missing_code)
-            elif self.missing == "own":
-                groups.append([missing_code])
-            sorted_groups = tuple(tuple(sorted(group)) for group in groups)
-            missing = _direction(sorted_groups, missing_code, every=self.missing == "every")
-            yield Way(f, missing, groups=sorted_groups)
+            first = self.first_child(at)
+            groups = [codes[first].tolist(), codes[~first].tolist()]
+        if self.missing in ("left", "right"):
+            groups[int(self.missing == "right")].append(missing_code)
+        elif self.missing == "own":
+            groups.append([missing_code])
+        children = tuple(tuple(sorted(group)) for group in groups)
+        missing = _direction(children, missing_code, every=self.missing == "every")
+        return Way(f, missing, groups=children)
 
 
-def _scan(node: NodeCells, f: int, *, by_chance: bool) -> list[Candidate]:
+def _scan(node: NodeCells, f: int, *, most: int, by_chance: bool) -> list[Candidate]:
     """List all splits of a feature that the kernel looks at, and those that it would if they were allowed.
 
-    ``by_chance``: the kernel takes none of them, because the S-value of the best is near 0.
+    Of each sweep those with the largest gains, at most ``most``. ``by_chance``: the kernel takes none of them, because
+    the S-value of the best is near 0.
     """
-    found = [one for sweep in _sweeps(node, f) for one in _candidates(node, sweep)]
+    found = [one for sweep in _sweeps(node, f) for one in _candidates(node, sweep, most)]
     if by_chance:
         found = [one._replace(rejected=one.rejected or "no more gain than by chance") for one in found]
     return found
@@ -440,8 +450,8 @@ def _sweeps(node: NodeCells, f: int) -> list[_Sweep]:
     if fractional:
         return [sweep("every", kind, codes)]
     known_against_missing = sweep("own", "known")
-    (apart,) = _candidates(node, known_against_missing)
-    if apart.rejected is None and rules.missing == Missing.own:
+    parts = _Parts(node, known_against_missing.children(node.of_feature(f)), False, f)
+    if rules.missing == Missing.own and _rejections(node, known_against_missing, parts) == [None]:
         return [known_against_missing, sweep("own", kind, codes)]
     return [known_against_missing, sweep("right", kind, codes), sweep("left", kind, codes)]
 
@@ -461,16 +471,16 @@ def _scan_order(evidence: Counts, spec: GrowthSpec) -> NDArray[np.intp]:
     return np.argsort((shares * direction).sum(axis=1).round(12), kind="stable")
 
 
-def _candidates(node: NodeCells, sweep: _Sweep) -> list[Candidate]:
-    rules, ways = node.rules, list(sweep.ways())
-    if not ways:
+def _candidates(node: NodeCells, sweep: _Sweep, most: int) -> list[Candidate]:
+    rules, n = node.rules, len(sweep)
+    if n == 0:
         return []
     parts = _Parts(
         node, sweep.children(node.of_feature(sweep.feature)), sweep.missing == "every", sweep.feature
     )
-    rejected = _rejections(node, sweep, parts, ways)
+    rejected = _rejections(node, sweep, parts)
     gains, information = parts.gains(), parts.split_information()
-    penalty, useful = 0.0, gains > 0 if node.spec.sums else np.ones(len(ways), np.bool_)
+    penalty, useful = 0.0, gains > 0 if node.spec.sums else np.ones(n, np.bool_)
     if rules.gain_ratio:
         n_allowed = max(1, rejected.count(None))
         if not sweep.nominal:
@@ -481,23 +491,26 @@ def _candidates(node: NodeCells, sweep: _Sweep) -> list[Candidate]:
             inner = _Parts(node, parts.cells[:, :2], True, sweep.feature)
             useful &= inner.gains() > _TIE
     shown = sweep.children(node.shown[sweep.feature])
-    ratio = np.divide(gains - penalty, information, out=np.zeros(len(ways)), where=information > _TIE)
-    score = ratio if rules.gain_ratio else np.full(len(ways), np.nan) if rules.corrected else gains
+    ratio = np.divide(gains - penalty, information, out=np.zeros(n), where=information > _TIE)
+    score = ratio if rules.gain_ratio else np.full(n, np.nan) if rules.corrected else gains
     for at in np.flatnonzero(~useful):
         rejected[at] = rejected[at] or ("no gain after the penalty" if penalty else "no gain")
+    listed = range(n) if n <= most else sorted(np.argsort(-gains, kind="stable")[:most].tolist())
     return [
-        Candidate(way, gains.item(i), penalty, information.item(i), score.item(i), shown[i], rejected[i])
-        for i, way in enumerate(ways)
+        Candidate(
+            sweep.way(i), gains.item(i), penalty, information.item(i), score.item(i), shown[i], rejected[i]
+        )
+        for i in listed
     ]
 
 
 # ---- why a split is not allowed ----------------------------------------------------------------------------
 
 
-def _rejections(node: NodeCells, sweep: _Sweep, parts: _Parts, ways: list[Way]) -> list[str | None]:
+def _rejections(node: NodeCells, sweep: _Sweep, parts: _Parts) -> list[str | None]:
     """Return for each split why growing does not allow it, None if it does."""
     rules, rows, weight = node.rules, parts.rows, parts.weight
-    found: list[str | None] = [None] * len(ways)
+    found: list[str | None] = [None] * len(sweep)
 
     def reject(where: Bools, reason: str) -> None:
         for at in np.flatnonzero(where):
@@ -523,8 +536,7 @@ def _rejections(node: NodeCells, sweep: _Sweep, parts: _Parts, ways: list[Way]) 
         return found
     if node.spec.value is not None and not sweep.nominal:
         values = node.spec.value[node.spec.offsets[sweep.feature] :]
-        left, right = np.array([(way.left, way.right) for way in ways]).T
-        reject(~(values[left] + _CLOSE < values[right]), "the values are too close")
+        reject(~(values[sweep.codes[:-1]] + _CLOSE < values[sweep.codes[1:]]), "the values are too close")
     if node.spec.monotone is not None:
         allowed = _within_bounds(node, parts, both).all(axis=1)
         if not sweep.nominal:
