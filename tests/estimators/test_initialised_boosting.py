@@ -8,7 +8,9 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,7 +25,9 @@ from hornbeam import (
     TreeRegressor,
 )
 from hornbeam.data import Table
+from hornbeam.ensembles.boosting.losses import SquaredError
 from hornbeam.errors import DataError, ParameterError, StorageError
+from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.kernels.elementary import exp, log
 
 X, Y = load_diabetes(return_X_y=True)
@@ -98,7 +102,51 @@ def test_a_rate_starts_from_the_logarithm():
     both = BoostedTreesRegressor("poisson", n_estimators=1, learning_rate=1e-9, init=TreeRegressor()).fit(
         X, y
     )
-    np.testing.assert_allclose(both.predict(X), np.maximum(both.init_.predict(X), 1e-15), rtol=1e-6)
+    np.testing.assert_allclose(both.predict(X), np.maximum(both.init_.predict(X), 0.01 * y.mean()), rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_a_rate_of_zero_or_less_does_not_diverge(scale):
+    """A straight line through counts is negative at one end, where Newton steps from a rate of 0 were huge."""
+    rng = np.random.default_rng(1)
+    X = rng.random((2000, 3))
+    y = scale * rng.poisson(np.exp(4 * X[:, 0] - 3)).astype(float)
+    both = BoostedTreesRegressor("poisson", n_estimators=5, init=LinearRegression()).fit(X, y)
+    assert both.init_.predict(X).min() < 0
+    assert both.predict(X).min() > 0
+    assert both.score(X, y) > LinearRegression().fit(X, y).score(X, y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(both)).predict(X), both.predict(X))
+
+
+@pytest.mark.parametrize("init", [RandomForestRegressor(2, random_state=0), ForestRegressor(2)])
+@pytest.mark.filterwarnings("ignore:.*do not have OOB scores")
+def test_rows_in_every_bootstrap_sample_have_ordinary_predictions(init):
+    """The out-of-bag prediction of such a row is 0 in scikit-learn, and NaN here: neither is a prediction."""
+    initial = InitialScores.fit(init, X, Y, None, SquaredError())
+    absent = ~(np.nan_to_num(initial.estimator.oob_prediction_) > 0)
+    assert absent.sum() > 50
+    expected = np.where(absent, initial.estimator.predict(X), initial.estimator.oob_prediction_)
+    np.testing.assert_array_equal(initial.scores[0], expected)
+
+
+def test_init_is_fitted_to_the_labels():
+    """Class weights of init name the labels of y, and so do its own predictions."""
+    X, y = load_breast_cancer(return_X_y=True)
+    labels = np.array(["malignant", "benign"])[y]
+    init = ForestClassifier(25, class_weight={"benign": 1, "malignant": 5})
+    both = BoostedTreesClassifier(n_estimators=2, init=init).fit(X, labels)
+    assert both.init_.classes_.tolist() == both.classes_.tolist() == ["benign", "malignant"]
+    assert set(both.init_.predict(X)) == set(labels)
+
+
+@pytest.mark.parametrize("known", [["iris", "lily"], [0, 1, 2]])
+def test_frozen_init_of_other_classes(known):
+    X, y = load_iris(return_X_y=True)
+    some = y < len(known)
+    frozen = FrozenEstimator(GaussianNB().fit(X[some], np.array(known)[y[some]]))
+    message = r"fitted to the classes \[.*expected those of y, \[.*'rose'.*Pass an init"
+    with pytest.raises(ParameterError, match=message):
+        BoostedTreesClassifier(init=frozen).fit(X, np.array(["iris", "lily", "rose"])[y])
 
 
 def test_same_trees_for_any_threads_and_order():

@@ -26,7 +26,7 @@ from golden.test_worked_examples import (
 from hornbeam import TreeClassifier, TreeRegressor, candidate_splits
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.explain import CandidateSplit
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from support.reference_growing import entropy, gini
@@ -479,7 +479,19 @@ X_SMALL, Y_SMALL = [[1.0, "a"], [2.0, "b"], [3.0, "a"]], ["no", "yes", "yes"]
             ParameterError,
             "feature='age': expected one of 'x0', 'x1', or an index from 0 to 1",
         ),
+        ({"node": 0.5}, ParameterError, "node=0.5: expected a node of the tree"),
+        ({"node": "root"}, ParameterError, "node='root': expected a node of the tree"),
         ({"feature": 2}, ParameterError, "feature=2"),
+        ({"feature": 0.5}, ParameterError, "feature=0.5: expected one of 'x0'"),
+        ({"feature": True}, ParameterError, "feature=True: expected one of 'x0'"),
+        ({"feature": ["x0"]}, ParameterError, "feature=['x0']: expected one of 'x0'"),
+        ({"y": None}, DataError, "y is None"),
+        ({"y": ["no", "yes", "perhaps"]}, SchemaError, "'perhaps'"),
+        ({"X": Table.read(X_SMALL, Y_SMALL)}, ParameterError, "Pass y=None"),
+        ({"X": Table.read(X_SMALL), "y": None}, SchemaError, "schema=tree.schema"),
+        ({"X": Table.read(X_SMALL, ["in", "out", "in"]), "y": None}, SchemaError, "schema=tree.schema"),
+        ({"X": Table.read([[1.0]] * 3, Y_SMALL), "y": None}, SchemaError, "schema=tree.schema"),
+        ({"grower": "gini"}, ParameterError, "grower='gini': expected a Grower"),
         ({"model": "oak"}, ParameterError, "model is a str without a tree"),
         ({"model": TreeClassifier()}, ParameterError, "Call fit first"),
         ({"X": [[1.0, "green"]] * 3}, DataError, "3 rows have a category of 'x1'"),
@@ -492,6 +504,13 @@ def test_errors_say_what_to_do(changes, error, words):
     arguments = {"model": model, "X": X_SMALL, "y": Y_SMALL} | changes
     with pytest.raises(error, match=re.escape(words)):
         candidate_splits(**arguments)
+
+
+def test_a_table_without_a_target_is_refused():
+    model = TreeClassifier("id3").fit(X_SMALL, Y_SMALL)
+    table = Table.read(X_SMALL, schema=model.tree_.schema)
+    with pytest.raises(DataError, match="a Table without a target"):
+        candidate_splits(model, table, None)
 
 
 def test_pipelines_are_refused():

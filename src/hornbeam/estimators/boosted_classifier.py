@@ -97,8 +97,8 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     With `init`, the log-odds of the probabilities of `init_`, of at least 0.01 each, are added to the scores of
     `boosted_`. The first round starts from the out-of-bag predictions of an `init` that draws bootstrap samples, as
     forests do. Any other `init` predicts the rows of its own fit: if it overfits, little is left to boost, and early
-    stopping is not possible. `feature_importances_` are those of `boosted_`. `hornbeam.save` cannot save a model with
-    `init`; pickle and skops can.
+    stopping is not possible. `feature_importances_` and `monotonic_cst` are those of `boosted_` alone. `hornbeam.save`
+    cannot save a model with `init`; pickle and skops can.
 
     References
     ----------
@@ -177,7 +177,8 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
             loss = _loss(len(labels.classes))
-            initial = InitialScores.fit(self.init, X, labels.codes, sample_weight, table, loss)
+            y = labels.classes[labels.codes]
+            initial = InitialScores.fit(self.init, X, y, sample_weight, loss, labels.classes)
             self._train(table, loss, progress, initial)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)

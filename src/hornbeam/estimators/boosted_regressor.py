@@ -16,9 +16,12 @@ from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.validators import lookup, number
+from hornbeam.kernels.elementary import exp
 from hornbeam.typing import Floats
 
 __all__ = ["BoostedTreesRegressor"]
+
+_LEAST_SHARE = 0.01  # of the mean of y: nearer to 0, a wrong prediction of init makes Newton steps diverge
 
 
 class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixin, HornbeamEstimator):
@@ -96,11 +99,12 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
     Rows with a missing value go to the child that lowers the loss more. Where training had no missing value, they stop
     and get the value of that node; so do rows with a category that did not occur there.
 
-    With `init`, the predictions of `init_` (for loss="poisson" their logarithms) are added to the scores of `boosted_`.
-    The first round starts from the out-of-bag predictions of an `init` that draws bootstrap samples, as
-    forests do. Any other `init` predicts the rows of its own fit: if it overfits, little is left to boost, and early
-    stopping is not possible. `feature_importances_` are those of `boosted_`. `hornbeam.save` cannot save a model with
-    `init`; pickle and skops can.
+    With `init`, the predictions of `init_` are added to the scores of `boosted_`; for loss="poisson" their logarithms,
+    where a prediction below a hundredth of the mean of y counts as that. The first round starts from the out-of-bag
+    predictions of an `init` that draws bootstrap samples, as forests do. Any other `init` predicts the rows of its own
+    fit: if it overfits, little is left to boost, and early stopping is not possible. `feature_importances_` and
+    `monotonic_cst` are those of `boosted_` alone. `hornbeam.save` cannot save a model with `init`; pickle and skops
+    can.
 
     References
     ----------
@@ -183,7 +187,11 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
             target = read_numeric(self, y)
             table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
             loss = self._loss()
-            initial = InitialScores.fit(self.init, X, target, sample_weight, table, loss)
+            if isinstance(loss, Poisson):
+                mean = exp(loss.initial_score(table)).item()
+                self._least_mean = _LEAST_SHARE * mean
+                loss = self._loss()
+            initial = InitialScores.fit(self.init, X, target, sample_weight, loss)
             self._train(table, loss, progress, initial)
         return self
 
@@ -203,12 +211,14 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         loss = self._loss()
         return loss.predict(self._scores(X, loss))[:, 0]
 
+    _least_mean = 1e-15  # from init, for loss="poisson"
+
     def _loss(self) -> Loss:
         known: dict[str, Loss | None] = {
             "squared_error": SquaredError(),
             "absolute_error": QuantileLoss(),
             "quantile": None,
-            "poisson": Poisson(),
+            "poisson": Poisson(self._least_mean),
         }
         loss = lookup("loss", self.loss, known)
         return QuantileLoss(number("quantile", self.quantile, 0.5)) if loss is None else loss

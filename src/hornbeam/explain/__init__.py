@@ -9,18 +9,14 @@
 7. `counterfactual`: changes that lead to another prediction; `distance`: their size.
 8. `intervals`: intervals of probabilities and means.
 9. `leaves`: table of leaves.
-10. `candidate_splits`: table of candidate splits; `node_cells`: the rows of a node, counted.
+10. `candidate_splits`: candidate splits of a node; `candidate_table`: their table; `node_cells`: its rows, counted.
 11. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
 12. `notebook`: HTML tables for notebooks.
 """
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
-from hornbeam.explain.candidate_splits import (
-    CandidateChild,
-    CandidateSplit,
-    CandidateSplits,
-    candidate_splits,
-)
+from hornbeam.explain.candidate_splits import candidate_splits
+from hornbeam.explain.candidate_table import CandidateChild, CandidateSplit, CandidateSplits
 from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
 from hornbeam.explain.drift import Drift, drift
 from hornbeam.explain.explanation import Explanation, Explanations, explain

@@ -26,6 +26,11 @@ class Criterion(StrEnum):
     SQUARED_ERROR = "squared_error"
     """Decrease of the mean squared error, for numeric targets (CART)."""
 
+    @property
+    def in_bits(self) -> bool:
+        """Whether it measures gains in bits."""
+        return self in (Criterion.ENTROPY, Criterion.GAIN_RATIO)
+
 
 class Nominal(StrEnum):
     """Kind of split of a nominal feature.

@@ -121,12 +121,18 @@ class SquaredError(NewtonLeaves):
 class Poisson(NewtonLeaves):
     """Poisson deviance of a target that is not negative; scores are logarithms of the mean.
 
+    Parameters
+    ----------
+    least : float, default 1e-15
+        Least mean from another model.
+
     Examples
     --------
     >>> Poisson().negative_gradients(np.array([[0.0, 0.0]]), np.array([3.0, 0.0]))
     (array([[ 2., -1.]]), array([[1., 1.]]))
     """
 
+    least: float = _RAREST
     n_outputs: ClassVar[int] = 1
     max_score: ClassVar[float] = 300.0  # the logarithm of a mean: its exponential is finite
 
@@ -155,8 +161,8 @@ class Poisson(NewtonLeaves):
         return exp(scores.T)
 
     def scores_of(self, predictions: Floats) -> Floats:
-        """Compute the logarithms of the means; a mean of 0 or less counts as 1e-15."""
-        return log(np.maximum(predictions.T, _RAREST))
+        """Compute the logarithms of the means; a mean below `least` counts as `least`."""
+        return log(np.maximum(predictions.T, self.least))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from sklearn.utils.validation import has_fit_parameter
 from hornbeam.data.table import Table
 from hornbeam.data.weights import read_sample_weight
 from hornbeam.ensembles.boosting.losses import Loss
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.estimators.parameters.validators import parameter_error
-from hornbeam.typing import Floats
+from hornbeam.typing import Bools, Floats
 
 __all__ = ["InitialScores", "predicted_scores"]
 
@@ -30,9 +30,15 @@ class InitialScores(NamedTuple):
 
     @classmethod
     def fit(
-        cls, init: Any, X: Any, y: NDArray[Any], sample_weight: Any, table: Table, loss: Loss
+        cls,
+        init: Any,
+        X: Any,
+        y: NDArray[Any],
+        sample_weight: Any,
+        loss: Loss,
+        classes: NDArray[Any] | None = None,
     ) -> Self | None:
-        """Fit a clone of `init` to the rows of a table, and predict them; None without `init`.
+        """Fit a clone of `init`, and predict its rows; None without `init`. Rows of weight 0 have no scores.
 
         Predictions are out of bag where the clone draws bootstrap samples: a full tree predicts the rows that it was
         grown on nearly perfectly, which leaves nothing to boost.
@@ -41,20 +47,18 @@ class InitialScores(NamedTuple):
         ----------
         init : estimator or None
         X, y, sample_weight
-            The rows, with class codes or numbers as the target.
-        table : Table
-            The same rows without those of weight 0.
+            The rows, with class labels or numbers as the target.
         loss : Loss
+        classes : array or None
+            The class labels in their order; None if the target is numeric.
         """
         if init is None:
             return None
-        estimator = _fitted(init, X, y, sample_weight, classes=table.numeric_target is None)
+        estimator = _fitted(init, X, y, sample_weight, classes)
         predicted, out_of_bag = _predictions(estimator, X), _out_of_bag(estimator)
         if sample_weight is not None:
             kept = read_sample_weight(sample_weight, len(predicted)) > 0
-            if out_of_bag is not None and len(out_of_bag) == len(
-                kept
-            ):  # Hornbeam leaves out rows of weight 0
+            if out_of_bag is not None and len(out_of_bag) == len(kept):  # forests of Hornbeam left them out
                 out_of_bag = out_of_bag[kept]
             predicted = predicted[kept]
         if out_of_bag is not None:  # NaN for a row in every sample
@@ -72,25 +76,33 @@ def predicted_scores(estimator: Any, X: Any, loss: Loss) -> Floats:
     return _scores(estimator, _predictions(estimator, X), loss)
 
 
-def _fitted(init: Any, X: Any, y: NDArray[Any], sample_weight: Any, *, classes: bool) -> Any:
-    needed, kind = ("predict_proba", "classifier") if classes else ("predict", "regressor")
+def _fitted(init: Any, X: Any, y: NDArray[Any], sample_weight: Any, classes: NDArray[Any] | None) -> Any:
+    needed, kind = ("predict", "regressor") if classes is None else ("predict_proba", "classifier")
     is_estimator = not isinstance(init, type) and all(
         hasattr(init, name) for name in ("fit", "get_params", needed)
     )
-    if not is_estimator or is_classifier(init) is not classes:
+    if not is_estimator or is_classifier(init) is (classes is None):
         expected = f"a {kind} with {needed}, or None to start from a constant"
         raise parameter_error("init", init, expected, f"Pass hornbeam.Forest{kind.capitalize()}(), say.")
     estimator = clone(init)
-    if estimator.get_params(deep=False).get("bootstrap") is True:
+    parameters = estimator.get_params(deep=False)
+    if parameters.get("bootstrap") is True and parameters.get("oob_score") is False:
         estimator.set_params(oob_score=True)
     if sample_weight is None:
-        return estimator.fit(X, y)
-    if not has_fit_parameter(estimator, "sample_weight"):
+        estimator.fit(X, y)
+    elif has_fit_parameter(estimator, "sample_weight"):
+        estimator.fit(X, y, sample_weight=sample_weight)
+    else:
         raise ParameterError(
             f"init is a {type(init).__name__}, whose fit takes no sample_weight; expected one that does. Pass another "
             "init, or no weights."
         )
-    return estimator.fit(X, y, sample_weight=sample_weight)
+    if classes is not None and not np.array_equal(estimator.classes_, classes):
+        raise ParameterError(
+            f"init is a {type(init).__name__} fitted to the classes {shown(list(estimator.classes_))}; expected those "
+            f"of y, {shown(list(classes))}. Pass an init that is fitted here, or one fitted to all classes of y."
+        )
+    return estimator
 
 
 def _predictions(estimator: Any, X: Any) -> Floats:
@@ -104,9 +116,18 @@ def _out_of_bag(estimator: Any) -> Floats | None:
     """Return the out-of-bag predictions in the shape of the others; None if there are none."""
     for name in ("oob_decision_function_", "oob_prediction_"):
         if hasattr(estimator, name):
-            predicted = np.asarray(getattr(estimator, name), np.float64)
+            predicted = np.array(getattr(estimator, name), np.float64)
+            predicted[_in_every_sample(estimator, len(predicted))] = np.nan
             return predicted.reshape(len(predicted), -1)
     return None
+
+
+def _in_every_sample(estimator: Any, n_rows: int) -> Bools:
+    """Find rows without out-of-bag predictions: scikit-learn reports 0 for them, Hornbeam NaN."""
+    found = np.full(n_rows, hasattr(estimator, "estimators_samples_"))
+    for sample in getattr(estimator, "estimators_samples_", ()):
+        found &= np.bincount(sample, minlength=n_rows) > 0
+    return found
 
 
 def _scores(estimator: Any, predicted: Floats, loss: Loss) -> Floats:
