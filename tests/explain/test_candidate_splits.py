@@ -215,6 +215,8 @@ def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
     multiway = split.categories is not None and slow.grower.nominal is Nominal.MULTIWAY
     n_large = sum(map(slow.large, children))
     large = n_large >= 2 if multiway else n_large == len(children)
+    if split.rejected is not None and split.rejected.startswith("growing chooses the subset first"):
+        return large and slow.grower.missing is Missing.OWN and slow.table.schema.n_classes > 2
     free = slow.grower.monotone is None and not slow.grower.min_impurity_decrease
     if slow.grower.criterion in (Criterion.ENTROPY, Criterion.GINI, Criterion.HELLINGER) and free:
         return (split.rejected is None) == large

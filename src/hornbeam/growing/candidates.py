@@ -24,11 +24,13 @@ __all__ = ["Candidate", "Direction", "NodeCells", "Way", "all_candidates", "best
 type Direction = Literal["left", "right", "own", "every"]
 """Where rows with a missing value go: to the first or second child, to a child of their own, or to every child."""
 
-_EVERY_SUBSET = (
-    10  # up to this many categories the kernel tries all subsets, if there are more than two classes
-)
+# Up to this many categories the kernel tries all subsets, if there are more than two classes.
+_EVERY_SUBSET = 10
 _AT_ONCE = 64  # made-up features of one call: the kernel compares each with each
 _TIE = 1e-6  # C4.5: a gain up to this is none
+# With missing values and more than two classes the kernel finds the best subset of the known categories, then the side
+# of the missing values.
+_OVERLOOKED = "growing chooses the subset first, then the side of missing values"
 _CLOSE = 1e-5  # C4.5: values as close as this are not separated
 _MOST_CODES = 4_000_000  # in the children of all splits that are listed
 _ALL_AND_MISSING = -2  # slot of a missing value that goes to every child
@@ -199,6 +201,15 @@ def _left_out(one: Candidate) -> str:
     return "no gain" if one.penalised_gain <= _TIE else "no average gain to compare with"
 
 
+def _unless_overlooked(one: Candidate, best: Candidate, node: NodeCells) -> Candidate:
+    """Reject a subset that is better than the one growing takes: it chooses the subset before the missing side."""
+    compared = not node.rules.gain_ratio or one.way.missing == best.way.missing
+    better = compared and one.penalised_gain > best.penalised_gain + _TIE
+    if one.rejected or not better or not one.way.groups or one.way.missing not in ("left", "right"):
+        return one
+    return one._replace(rejected=_OVERLOOKED)
+
+
 def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]:
     """List all splits of a feature in the order of the scan, and the rank of each, 0 for the best.
 
@@ -215,6 +226,7 @@ def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]
             at = len(candidates)
             candidates.append(best[0])
         candidates[at] = best[0]
+        candidates = [_unless_overlooked(one, best[0], node) for one in candidates]
     ranked = sorted(
         range(len(candidates)),
         key=lambda i: (i != at, candidates[i].rejected is not None, -candidates[i].penalised_gain),
@@ -411,11 +423,12 @@ def _scan(node: NodeCells, f: int, *, most: int, by_chance: bool) -> list[Candid
     """List all splits of a feature that the kernel looks at, and those that it would if they were allowed.
 
     Of each sweep those with the largest gains, at most ``most``. ``by_chance``: the kernel takes none of them, because
-    the S-value of the best is near 0.
+    the S-value of the best is near 0, or because its subset is too small on either side.
     """
     found = [one for sweep in _sweeps(node, f) for one in _candidates(node, sweep, most)]
     if by_chance:
-        found = [one._replace(rejected=one.rejected or "no more gain than by chance") for one in found]
+        reason = "no more gain than by chance" if node.rules.corrected else _OVERLOOKED
+        found = [one._replace(rejected=one.rejected or reason) for one in found]
     return found
 
 
