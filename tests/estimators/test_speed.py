@@ -35,8 +35,17 @@ def race(ours, theirs, rounds=50, calls=1):
 def test_a_small_fit_is_as_fast_as_a_few_of_scikit_learn(preset, size):
     X, y = SETS[size]
     smoothing = "hgs" if preset == "default" else "auto"
-    ours, theirs = TreeClassifier(preset, smoothing=smoothing), DecisionTreeClassifier(random_state=0)
+    pruning = "collapse" if preset == "c4.5" else "auto"  # scikit-learn does not prune by default
+    ours = TreeClassifier(preset, smoothing=smoothing, pruning=pruning)
+    theirs = DecisionTreeClassifier(random_state=0)
     assert race(lambda: ours.fit(X, y), lambda: theirs.fit(X, y)) < 3.0
+
+
+@pytest.mark.parametrize("size", SETS)
+def test_pruning_and_raising_cost_a_few_fits(size):
+    X, y = SETS[size]
+    pruned, grown = TreeClassifier("c4.5"), TreeClassifier("c4.5", pruning="collapse")
+    assert race(lambda: pruned.fit(X, y), lambda: grown.fit(X, y)) < 10.0
 
 
 def test_cross_fitted_smoothing_costs_a_few_fits():
