@@ -212,7 +212,7 @@ def check_children(split: CandidateSplit, slow: Slow) -> None:
 def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
     """Splits with a child that is too small are rejected; for entropy and Gini without constraints no others are."""
     children, _ = expected[children_of(split, slow.table)]
-    if len(children) > 2 or slow.grower.nominal is Nominal.MULTIWAY:
+    if split.categories is not None and slow.grower.nominal is Nominal.MULTIWAY:  # some may be small
         large = sum(map(slow.large, children)) >= 2
     else:
         large = all(map(slow.large, children))
