@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import inf, isnan
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -95,7 +94,7 @@ def candidate_splits(
     [(1.5, 0.123), (2.5, 0.311), (3.5, 0.123)]
     """
     tree, recipe = _tree_and_recipe(model, grower)
-    if not isinstance(node, Integral) or not 0 <= node < tree.n_nodes:
+    if not _is_index(node, tree.n_nodes):
         raise ParameterError(
             f"node={shown(node)}: expected a node of the tree, from 0 to {tree.n_nodes - 1}."
         )
@@ -269,11 +268,15 @@ def _class_weight(tree: Tree) -> Any:
     return next((step["class_weight"] for step in steps if "class_weight" in step), None)
 
 
+def _is_index(value: object, n: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < n
+
+
 def _column(schema: Schema, feature: str | int) -> int:
     if isinstance(feature, str):
         if feature in schema.names:
             return schema.names.index(feature)
-    elif isinstance(feature, Integral) and not isinstance(feature, bool) and 0 <= feature < schema.n_features:
+    elif _is_index(feature, schema.n_features):
         return int(feature)
     names = ", ".join(map(repr, schema.names[:10])) + ", …" * (schema.n_features > 10)
     raise ParameterError(
