@@ -46,7 +46,8 @@ def test_what_becomes_of_a_page(notebooks, tmp_path):
     (tmp_path / "p.svg").write_text("<svg/>", encoding="utf-8")
     page = tmp_path / "page.md"
     page.write_text(
-        "# Title\n{download}`x <y>`\n\nSee [the guide](../guide/growing.md) and {cite:t}`quinlan1986`. ![alt](p.svg)\n\n"
+        "# Title\n{download}`x <y>`\n\nSee [the guide](../guide/growing.md) and {cite:t}`quinlan1986`. "
+        "![alt](p.svg)\n\n"
         "```pycon\n>>> for i in range(2):\n...     print(i)\n0\n1\n\n```\n\n:::{dropdown} Solution\n42\n:::\n",
         encoding="utf-8",
     )

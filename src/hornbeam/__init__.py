@@ -38,6 +38,7 @@ __all__ = [
     "recount",
     "report",
     "save",
+    "show_versions",
     "trusted_types",
 ]
 
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
     from hornbeam.recipe import Recipe
     from hornbeam.reporting import model_card, report
+    from hornbeam.reporting.versions import show_versions
     from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
@@ -90,6 +92,7 @@ else:
         "recount": ".smoothing.recount",
         "report": ".reporting",
         "save": ".estimators.persistence.files",
+        "show_versions": ".reporting.versions",
         "trusted_types": ".estimators.persistence.files",
     }
 
