@@ -9,6 +9,7 @@
 
 #include "bindings/arrays.hpp"
 #include "growing/split.hpp"
+#include "math/compiler.hpp"
 
 namespace hornbeam {
 
@@ -58,8 +59,8 @@ inline int64_t sum_of_sizes(const int64_t* numbers, int64_t n, int64_t most) {
         low += size & 0xffffffff;
         high += size >> 32;
     }
-    const unsigned __int128 sum = (static_cast<unsigned __int128>(high) << 32) + low;
-    return sum <= static_cast<unsigned __int128>(most) ? static_cast<int64_t>(sum) : -1;
+    const UnsignedWide sum = (static_cast<UnsignedWide>(high) << 32) + low;
+    return sum <= static_cast<UnsignedWide>(most) ? static_cast<int64_t>(sum) : -1;
 }
 
 // The sum of numbers that must be 0 or more; -1: one is negative, or the sum is above `most`.

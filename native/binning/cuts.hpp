@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "binning/keys.hpp"
+#include "math/compiler.hpp"
 
 namespace hornbeam {
 
@@ -84,7 +85,7 @@ inline std::vector<int64_t> equal_bins(const int64_t* counts, size_t n, int64_t 
         const bool boundary = heavy(i) ? i > 0
                               : after_heavy
                                   ? bins > 0
-                                  : sum > 0 && bins > 1 && static_cast<__int128>(2 * sum + counts[i]) * bins > 2 * left;
+                                  : sum > 0 && bins > 1 && static_cast<Wide>(2 * sum + counts[i]) * bins > 2 * left;
         if (boundary) {
             ends.push_back(static_cast<int64_t>(i) - 1);
             if (sum > 0) --bins;

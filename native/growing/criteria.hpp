@@ -13,11 +13,10 @@
 
 #include "growing/chance.hpp"
 #include "growing/split.hpp"
+#include "math/compiler.hpp"
 #include "math/xlogx.hpp"
 
 namespace hornbeam {
-
-using Wide = __int128;  // squares of 64-bit weights
 
 // Gains that differ by less are equal (node_state.hpp): rounding and fractional rows must not decide. Each criterion's
 // `noise` is this in its own values.

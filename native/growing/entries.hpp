@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "growing/split.hpp"
+#include "math/compiler.hpp"
 
 namespace hornbeam {
 
@@ -280,7 +281,7 @@ class EntryReader {
             uint64_t bits = occupied[word];
             occupied[word] = 0;
             for (; bits; bits &= bits - 1) {
-                const int64_t i = word * 64 + __builtin_ctzll(bits);
+                const int64_t i = word * 64 + lowest_bit(bits);
                 *out++ = Entry(key_of_cell_[i], cell[i]);
                 cell[i] = Cell{};
             }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "math/compiler.hpp"
 #include "math/rng.hpp"
 
 namespace hornbeam {
@@ -30,7 +31,7 @@ class FeatureSampling {
     int next() {
         const uint64_t left = order_.size() - n_drawn_;
         // The high bits of the product: uniform from 0 to left - 1, without a division.
-        const auto at = static_cast<uint64_t>(static_cast<unsigned __int128>(splitmix64(key_, n_drawn_)) * left >> 64);
+        const auto at = static_cast<uint64_t>(static_cast<UnsignedWide>(splitmix64(key_, n_drawn_)) * left >> 64);
         std::swap(order_[n_drawn_], order_[n_drawn_ + at]);
         return order_[n_drawn_++];
     }

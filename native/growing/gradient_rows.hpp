@@ -14,10 +14,11 @@
 #include "growing/histogram.hpp"
 #include "growing/split.hpp"
 #include "growing/thread_team.hpp"
+#include "math/compiler.hpp"
 
 namespace hornbeam {
 
-typedef int64_t Pair __attribute__((vector_size(16)));  // numerator; denominator << shift | times
+using Pair = PairOfSums;  // numerator; denominator << shift | times
 
 // Gradients and hessians as floats, and how they are rounded to fixed point.
 struct Gradients {
@@ -175,8 +176,8 @@ class GradientRows {
         for (int64_t i = range.begin; i < range.end; ++i) {
             if (i + kAhead < range.end) {
                 const int64_t ahead = order[i + kAhead];
-                __builtin_prefetch(rows_.codes + ahead * n_features);
-                __builtin_prefetch(pairs_.data() + ahead);
+                prefetch(rows_.codes + ahead * n_features);
+                prefetch(pairs_.data() + ahead);
             }
             const int64_t row = order[i];
             const Pair one = pairs_[row];

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "growing/split.hpp"
+#include "math/compiler.hpp"
 
 namespace hornbeam {
 
@@ -56,7 +57,7 @@ struct MatrixSource {
         constexpr int64_t kLine = 8, kWidest = 64;  // doubles
         if (n_columns > kWidest || row + count > n_rows) return;
         for (int64_t i = row; i < row + count; ++i)
-            for (int64_t column = 0; column < n_columns; column += kLine) __builtin_prefetch(lane(i) + column);
+            for (int64_t column = 0; column < n_columns; column += kLine) hornbeam::prefetch(lane(i) + column);
     }
 };
 

@@ -40,6 +40,7 @@ __all__ = [
     "recount",
     "report",
     "save",
+    "show_versions",
     "trusted_types",
 ]
 
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from hornbeam.growing.impurity import impurity
     from hornbeam.recipe import Recipe
     from hornbeam.reporting import model_card, report
+    from hornbeam.reporting.versions import show_versions
     from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
@@ -96,6 +98,7 @@ else:
         "recount": ".smoothing.recount",
         "report": ".reporting",
         "save": ".estimators.persistence.files",
+        "show_versions": ".reporting.versions",
         "trusted_types": ".estimators.persistence.files",
     }
 

@@ -92,12 +92,16 @@ def _usage_text(error: Exception) -> str:
 
 @click.group(
     cls=Commands,
+    invoke_without_command=True,  # so that --version needs no command
+    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 all is well, 1 a negative result, 2 usage, 3 data or a file that cannot be used, "
     "130 interrupted. Results go to stdout (--json for programs), messages to stderr.",
 )
-@click.version_option(__version__, prog_name="hornbeam")
-def hornbeam() -> None:
+@click.option("--version", is_flag=True, help="Print the version.")
+@click.option("--verbose", is_flag=True, help="With --version: print the versions of all libraries.")
+@click.pass_context
+def hornbeam(context: click.Context, *, version: bool, verbose: bool) -> None:
     """One decision tree a person can read, with class probabilities a person can trust.
 
     \b
@@ -107,3 +111,12 @@ def hornbeam() -> None:
 
     'hornbeam COMMAND --help' shows examples of each. Data are CSV, TSV or Parquet; - is stdin or stdout.
     """
+    if version:
+        click.echo(f"hornbeam, version {__version__}")
+        if verbose:
+            from hornbeam.reporting.versions import show_versions
+
+            show_versions()
+        context.exit()
+    if context.invoked_subcommand is None:
+        raise click.UsageError("Missing command.", context)

@@ -2,6 +2,7 @@
 
 Reading order: `reporter` and `card` (the two public functions), `reported_model` and `scored_rows` (their input),
 `sections/` (one file per topic), `summary`; then the output: `document`, `markup`, `grid`, `pictures`, `payload`.
+`versions` is for bug reports.
 """
 
 from hornbeam.reporting.card import model_card

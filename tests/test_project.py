@@ -1,0 +1,64 @@
+"""Files of the project as a package index, a forge and a citation show them."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+URLS = PROJECT["project"]["urls"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def package_page():
+    """The README as it is on a package page."""
+    text = README
+    for rule in PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    return text
+
+
+def test_every_link_of_the_package_page_is_absolute_and_leads_to_a_file(package_page):
+    links = re.findall(r"\]\(([^)]+)\)", package_page)
+    assert len(links) == len(re.findall(r"\]\(([^)]+)\)", README)) > 20
+    repository = URLS["Repository"]
+    raw = repository.replace("github.com", "raw.githubusercontent.com") + "/main/"
+    for link in links:
+        assert link.startswith((f"{repository}/blob/main/", raw)), link
+        path = link.removeprefix(f"{repository}/blob/main/").removeprefix(raw)
+        assert (ROOT / path).is_file(), path
+
+
+def test_the_package_page_renders(package_page):
+    markdown = pytest.importorskip("readme_renderer.markdown", reason="renders as a package index does")
+    html = markdown.render(package_page)
+    assert html
+    assert 'href="docs' not in html
+    assert html.count("<table>") == len(re.findall(r"^\|---\|", README, re.MULTILINE))
+
+
+def test_other_places_have_the_same_address():
+    """Documentation: the schema and the links of estimators; repository: the citation."""
+    documentation = URLS["Documentation"]
+    schema = (ROOT / "src/hornbeam/storage/model-1.schema.json").read_text(encoding="utf-8")
+    assert f'"$id": "{documentation}/' in schema
+    estimator = (ROOT / "src/hornbeam/estimators/methods/estimator.py").read_text(encoding="utf-8")
+    assert f"{documentation}/api/" in estimator
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"repository-code: {URLS['Repository']}\n" in citation
+    assert f"url: {URLS['Homepage']}\n" in citation
+
+
+def test_all_extras_are_in_all():
+    extras = PROJECT["project"]["optional-dependencies"]
+    named = set(re.search(r"\[(.*)\]", extras["all"][0])[1].split(","))
+    assert named == set(extras) - {"all", "spark", "test", "test-core", "lint", "docs", "bench", "dev"}
+
+
+def test_actions_are_pinned_by_hash():
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for used in re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8")):
+            assert used.startswith("./") or re.search(r"@[0-9a-f]{40}$", used), used
