@@ -97,9 +97,10 @@ def _fitted(init: Any, X: Any, y: NDArray[Any], sample_weight: Any, classes: NDA
             f"init is a {type(init).__name__}, whose fit takes no sample_weight; expected one that does. Pass another "
             "init, or no weights."
         )
-    if classes is not None and not np.array_equal(estimator.classes_, classes):
+    fitted: Any = getattr(estimator, "classes_", classes)
+    if classes is not None and not np.array_equal(fitted, classes):
         raise ParameterError(
-            f"init is a {type(init).__name__} fitted to the classes {shown(list(estimator.classes_))}; expected those "
+            f"init is a {type(init).__name__} fitted to the classes {shown(list(fitted))}; expected those "
             f"of y, {shown(list(classes))}. Pass an init that is fitted here, or one fitted to all classes of y."
         )
     return estimator
