@@ -1,23 +1,20 @@
 """The notebooks of the learn pages have the examples and the pictures of their pages."""
 
-import importlib.util
 from doctest import DocTestParser
 from pathlib import Path
 
 import pytest
 
+from support.docs_module import DOCS, docs_module
+
 nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
 
-DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path.stem for path in (DOCS / "learn").glob("*.md") if path.stem != "index")
 
 
 @pytest.fixture(scope="module")
 def notebooks():
-    spec = importlib.util.spec_from_file_location("notebooks", DOCS / "notebooks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return docs_module("notebooks.py")
 
 
 @pytest.mark.parametrize("page", PAGES)

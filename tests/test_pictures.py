@@ -1,25 +1,20 @@
 """The pictures in the documentation are those of their scripts."""
 
-import importlib.util
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from hornbeam.smoothing import HGS
+from support.docs_module import DOCS, docs_module
 from support.worked_trees import T0
 
-DOCS = Path(__file__).parents[1] / "docs"
 FOLDER = DOCS / "pictures"
 
 
 @pytest.fixture(scope="module")
 def draw():
-    spec = importlib.util.spec_from_file_location("draw", FOLDER / "draw.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return docs_module("pictures/draw.py")
 
 
 def test_the_files_are_what_the_scripts_draw(draw):

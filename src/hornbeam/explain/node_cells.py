@@ -26,7 +26,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths, descendants, path
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["NodeRows"]
+__all__ = ["NodeRows", "weighted_table"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

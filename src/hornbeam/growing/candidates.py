@@ -17,6 +17,7 @@ from hornbeam.growing.impurity import impurity
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nominal, Rows, Rules, Split
+from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["Candidate", "Direction", "NodeCells", "Way", "all_candidates", "best_candidates"]
@@ -33,7 +34,6 @@ _TIE = 1e-6  # C4.5: a gain up to this is none
 _OVERLOOKED = "growing chooses the subset first, then the side of missing values"
 _CLOSE = 1e-5  # C4.5: values as close as this are not separated
 _MOST_CODES = 4_000_000  # in the children of all splits that are listed
-_ALL_AND_MISSING = -2  # slot of a missing value that goes to every child
 
 
 class Way(NamedTuple):
@@ -60,13 +60,13 @@ class Way(NamedTuple):
             groups = tuple(tuple(group.tolist()) for group in np.split(order, [n_absent, *ends[:-1]])[1:])
             return cls(
                 feature,
-                _direction(groups, missing_code, every=missing_slot == _ALL_AND_MISSING),
+                _direction(groups, missing_code, every=missing_slot == EVERY_CHILD),
                 groups=groups,
             )
         left, right = (np.flatnonzero(slot_of[:-1] == slot) for slot in (0, 1))
         if not len(right):
             return cls(feature, "own", int(left[-1]), missing_code)
-        if missing_slot == _ALL_AND_MISSING:
+        if missing_slot == EVERY_CHILD:
             missing: Direction | None = "every"
         else:
             missing = None if slot_of[-1] < 0 else ("left", "right", "own")[slot_of[-1]]
@@ -180,7 +180,7 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
     for f in range(n):
         best = _best_of_kernel(node, f)
         if best is None:
-            others += sorted(_scan(node, f, most=1, by_chance=True), key=lambda one: -one.gain)[:1]
+            others += sorted(_scan(node, f, most=1, none_taken=True), key=lambda one: -one.gain)[:1]
         else:
             found[f], numbers[f] = best
     spec = node.spec._replace(rules=_changed(node.rules, min_decrease=0.0))
@@ -218,7 +218,7 @@ def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]
     """
     best = _best_of_kernel(node, f)
     most = _MOST_CODES // (node.spec.n_codes.item(f) if node.spec.nominal[f] else 1)
-    candidates, at = _scan(node, f, most=most, by_chance=best is None), -1
+    candidates, at = _scan(node, f, most=most, none_taken=best is None), -1
     if best is not None:
         key = best[0].way.key
         at = next((i for i, one in enumerate(candidates) if one.way.key == key), -1)
@@ -419,14 +419,14 @@ class _Sweep:
         return Way(f, missing, groups=children)
 
 
-def _scan(node: NodeCells, f: int, *, most: int, by_chance: bool) -> list[Candidate]:
+def _scan(node: NodeCells, f: int, *, most: int, none_taken: bool) -> list[Candidate]:
     """List all splits of a feature that the kernel looks at, and those that it would if they were allowed.
 
-    Of each sweep those with the largest gains, at most ``most``. ``by_chance``: the kernel takes none of them, because
+    Of each sweep those with the largest gains, at most ``most``. ``none_taken``: the kernel takes none of them, because
     the S-value of the best is near 0, or because its subset is too small on either side.
     """
     found = [one for sweep in _sweeps(node, f) for one in _candidates(node, sweep, most)]
-    if by_chance:
+    if none_taken:
         reason = "no more gain than by chance" if node.rules.corrected else _OVERLOOKED
         found = [one._replace(rejected=one.rejected or reason) for one in found]
     return found
