@@ -187,7 +187,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
             target = read_numeric(self, y)
             table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
             loss = self._loss()
-            if isinstance(loss, Poisson):
+            if self.init is not None and isinstance(loss, Poisson):
                 mean = exp(loss.initial_score(table)).item()
                 self._least_mean = _LEAST_SHARE * mean
                 loss = self._loss()
