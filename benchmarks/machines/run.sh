@@ -5,6 +5,7 @@
 #   benchmarks/machines/run.sh WORK libraries        the oldest and the newest NumPy, SciPy and scikit-learn
 #   benchmarks/machines/run.sh WORK compilers        kernels by gcc and clang, -O1 and -O3
 #   benchmarks/machines/run.sh WORK debian s390x     another processor and C library, emulated, in a Debian root; or arm64
+#   benchmarks/machines/run.sh WORK tests arm64 [WHEEL]    the recorded digests in that root, with kernels of a wheel
 #   benchmarks/machines/run.sh WORK compare          all digests found in WORK
 #
 # Needs Python 3.12 and 3.13; for compilers clang; for other machines mmdebstrap, qemu-user-static, a cross compiler
@@ -15,6 +16,7 @@ mkdir -p "$1"
 work=$(cd "$1" && pwd)
 sets=$work/sets.npz
 cd "$work"
+unset PYTHONDONTWRITEBYTECODE # emulated, compiling all modules takes minutes
 
 environment() { # NAME PYTHON REQUIREMENT...: an environment without Hornbeam
     [[ -x $work/env/$1/bin/python ]] && return
@@ -41,18 +43,20 @@ digests() { # NAME KERNELS COMMAND...: what a Python finds
     echo "$1"
 }
 
-debian() { # ARCHITECTURE MACHINE EMULATOR COMPILER: Python 3.14 and its libraries in a root of their own
-    local root=$work/root/$1 machine=$2 emulator=$3 compiler=$4
+debian() { # ARCHITECTURE: sets `machine`, and `python`, the command of Python 3.14 with its libraries in a Debian root, emulated
+    local root=$work/root/$1
+    machine=${1/arm64/aarch64}
     if [[ ! -d $root ]]; then
+        mkdir -p "$work/root"
         mmdebstrap --aptopt='Acquire::Check-Valid-Until "false"' --variant=extract --architectures="$1" \
-            --include=python3.14,python3-sklearn,python3-narwhals forky "$root" "deb [trusted=yes] $DEBIAN_MIRROR forky main"
+            --include=python3.14,python3-sklearn,python3-narwhals,python3-pandas,python3-pytest,python3-hypothesis \
+            forky "$root" "deb [trusted=yes] $DEBIAN_MIRROR forky main"
         ln -s usr/lib "$root/lib"
     fi
-    kernels "$1" "$compiler" -static-libstdc++ -static-libgcc
+    kernels "$1" "$machine-linux-gnu-g++" -static-libstdc++ -static-libgcc
     local libraries=/usr/lib/$machine-linux-gnu
-    emulator="$emulator -L $root -E LD_LIBRARY_PATH=$libraries/blas:$libraries/lapack -E PYTHONPATH=$work/kernels/$1"
-    # shellcheck disable=SC2086 # a command and its arguments
-    digests "Debian forky, $1" "$1" $emulator "$root/usr/bin/python3.14"
+    python=("qemu-$machine-static" -L "$root" -E "LD_LIBRARY_PATH=$libraries/blas:$libraries/lapack"
+        -E "PYTHONPATH=$work/kernels/$1" "$root/usr/bin/python3.14")
 }
 
 environment newest python3.13 numpy scipy scikit-learn narwhals nanobind
@@ -78,10 +82,20 @@ compilers)
     done
     ;;
 debian)
-    case $3 in
-    arm64) debian arm64 aarch64 qemu-aarch64-static aarch64-linux-gnu-g++ ;;
-    s390x) debian s390x s390x qemu-s390x-static s390x-linux-gnu-g++ ;;
-    esac
+    debian "$3"
+    digests "Debian forky, $3" "$3" "${python[@]}"
+    ;;
+tests)
+    how='cross-compiled by gcc, qemu'
+    rm -rf "$work/kernels/$3" # perhaps of an earlier commit
+    if [[ -n ${4-} ]]; then
+        python3 -m zipfile -e "$4" "$work/kernels/$3"
+        how='wheel by zig, qemu'
+    fi
+    debian "$3"
+    cd "$tree"
+    "${python[@]}" benchmarks/machines/check.py "Linux $machine" --how "$how" --out "$work/$3.json" tests/golden \
+        -- -p no:cacheprovider
     ;;
 compare) "$work/env/newest/bin/python" "$tree/benchmarks/machines/same_bits.py" compare "$work/as it is.json" "$work"/*.json ;;
 esac

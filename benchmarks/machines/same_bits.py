@@ -20,6 +20,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -79,7 +80,7 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
     )
     models = {
         "tree": lambda: tree().fit(X, y, **given),
-        "tree, simplicity 0.5": lambda: tree(simplicity=0.5).fit(X, y, **given),
+        "tree, tolerance 0.05": lambda: tree(tolerance=0.05).fit(X, y, **given),
         "C4.5": lambda: tree("c4.5").fit(X, y, **given),
         "CART, cost-complexity": lambda: tree("cart", pruning="cost-complexity").fit(X, y, **given),
         "regressor": lambda: hornbeam.TreeRegressor().fit(X, z, **given),
@@ -94,6 +95,10 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
         "distilled": lambda: hornbeam.distill(
             hornbeam.ForestClassifier(**few), X, y, random_state=0, n_jobs=1
         ),
+        "readable": lambda: tree("readable", max_leaf_nodes=6).fit(X, y, **given),
+        "readable of numbers": lambda: hornbeam.TreeRegressor("readable", max_leaf_nodes=6).fit(
+            X, z, **given
+        ),
         "smoothing hdp": lambda: tree(smoothing="hdp").fit(X, y),  # of whole rows only
     }
     smoothed = {
@@ -107,12 +112,10 @@ def digest(model: Any, X: np.ndarray) -> str:
     """Hash what a model file stores, and what the model answers."""
     import hornbeam
 
-    path = Path(f"same-bits-{os.getpid()}.hornbeam")
-    try:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.hornbeam")
         hornbeam.save(model, path)
         sha = hashlib.sha256(path.read_bytes())
-    finally:
-        path.unlink(missing_ok=True)
     for name in ("predict_proba", "predict_interval", "predict"):
         if hasattr(model, name):
             sha.update(np.ascontiguousarray(getattr(model, name)(X)).astype("<f8").tobytes())

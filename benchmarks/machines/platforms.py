@@ -1,0 +1,116 @@
+"""Platforms on which recorded digests are equal and tests pass: all runs, and one table of them.
+
+    python -m benchmarks.machines.platforms WORK                      # every platform; takes hours where it is emulated
+    python -m benchmarks.machines.platforms WORK windows python-3.15  # some of them
+    python -m benchmarks.machines.platforms WORK --results            # collect what is in WORK, write the tables
+
+Each platform is a script of this folder, which makes what it needs in a folder of WORK and ends with `check.py`. The
+lines go to `benchmarks/results/platforms.jsonl`, the tables to README.md and docs/design/0021-same-bits.md. What the
+scripts need is in their first lines; `nox -s platforms -- WORK` runs them all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality.comparison import markdown
+from benchmarks.scale.cost_model import page
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "platforms.jsonl"
+PAGES = {"platforms": ROOT / "README.md", "runs": ROOT / "docs" / "design" / "0021-same-bits.md"}
+
+HERE = "benchmarks/machines"
+_WHEEL = "rm -rf $work/wheels; python -m benchmarks.machines.wheels $work/wheels manylinux-{}"
+PLATFORMS = {  # the folder in WORK, and a command that writes its line there
+    "python-3.12": ".ci/run oldest $work",
+    "python-3.13": ".ci/run newest $work",
+    "python-3.14": f"{HERE}/versions.sh $work 3.14",
+    "python-3.15": f"{HERE}/versions.sh $work 3.15",
+    "free-threaded": f"{HERE}/free_threaded.sh $work",
+    "manylinux": f"{_WHEEL.format('x86_64')}; {HERE}/minimal_root.sh $work amd64 $work/wheels/*.whl tests/golden",
+    "aarch64": f"{_WHEEL.format('aarch64')}; {HERE}/run.sh $work tests arm64 $work/wheels/*.whl",
+    "s390x": f"{HERE}/run.sh $work tests s390x",
+    "windows": f"{HERE}/windows.sh $work",
+}
+
+
+def collect(work: Path) -> list[dict[str, Any]]:
+    """The lines of all platforms that were run in a folder, by name."""
+    found = {}
+    for path in sorted(work.glob("*/*.json")):
+        line = json.loads(path.read_text(encoding="utf-8"))
+        if "platform" in line:
+            found[path.parent.name] = line
+    return [found[name] for name in PLATFORMS if name in found]
+
+
+def read() -> list[dict[str, Any]]:
+    """The committed lines."""
+    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+
+
+def tables(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """The short table of the README, and the one with libraries and compilers."""
+    short = markdown(
+        ["platform", "Python", "digests equal", "tests passed"], [_short(line) for line in lines], 2
+    )
+    head = ["platform", "how", "Python", "NumPy", "scikit-learn", "digests equal", "tests passed", "skipped"]
+    long = markdown(head, [_long(line) for line in lines], 2)
+    return {"platforms": short, "runs": long}
+
+
+def _short(line: dict[str, Any]) -> list[str]:
+    return [line["platform"], line["python"], _share(line["digests"]), _share(line["tests"])]
+
+
+def _long(line: dict[str, Any]) -> list[str]:
+    libraries = [line.get(name, "") for name in ("numpy", "scikit-learn")]
+    counts = [_share(line["digests"]), _share(line["tests"]), f"{line['tests'].get('skipped', 0):,}"]
+    return [line["platform"], line["how"], line["python"], *libraries, *counts]
+
+
+def _share(counts: dict[str, int]) -> str:
+    """The number that passed, of those that ran."""
+    passed, failed = counts.get("passed", 0), counts.get("failed", 0)
+    return f"{passed:,} of {passed + failed:,}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("work", type=Path, help="folder for everything that platforms need; kept")
+    parser.add_argument("names", nargs="*", help=f"some of {', '.join(PLATFORMS)}")
+    parser.add_argument("--results", action="store_true", help="run nothing, collect results")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.names) - PLATFORMS.keys()):
+        parser.error(f"unknown platforms {', '.join(unknown)}; expected some of {', '.join(PLATFORMS)}")
+    failed = []
+    for name in () if options.results else options.names or PLATFORMS:
+        folder = (options.work / name).resolve()
+        print(f"==> {name}", flush=True)
+        for earlier in folder.glob("*.json"):  # a run that fails has no line, not that of an earlier run
+            earlier.unlink()
+        env = {**os.environ, "work": str(folder)}
+        if subprocess.run(["bash", "-euc", PLATFORMS[name]], cwd=ROOT, env=env, check=False).returncode:
+            failed.append(name)
+    lines = collect(options.work)
+    RESULTS.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    for name, table in tables(lines).items():
+        text = PAGES[name].read_text(encoding="utf-8")
+        PAGES[name].write_text(page(text, **{name: table}), encoding="utf-8")
+        print(table, end="\n\n")
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
