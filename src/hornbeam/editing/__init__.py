@@ -1,0 +1,16 @@
+"""Edits of a tree by hand: each makes a new tree, counts the rows again and smooths it as before.
+
+Files in reading order:
+
+`one_split`: a split in the words of a user, as a skeleton.
+`branches`: other new branches for a node.
+`replace_branch`: the one edit that all others are.
+`approval_log`: every edit with its reason, author and effect.
+`editor`: an object with the current tree, undo and redo.
+"""
+
+from hornbeam.editing.editor import Edit, TreeEditor
+from hornbeam.editing.one_split import one_split
+from hornbeam.editing.replace_branch import replace_branch
+
+__all__ = ["Edit", "TreeEditor", "one_split", "replace_branch"]

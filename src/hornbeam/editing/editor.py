@@ -1,0 +1,282 @@
+"""An editor: the current tree, its rows, and every edit, with undo and redo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.editing.approval_log import Edit, approval_log
+from hornbeam.editing.branches import (
+    branch_with_groups,
+    branch_with_threshold,
+    check_inner_node,
+    grown_branch,
+)
+from hornbeam.editing.one_split import candidate_branch, one_split
+from hornbeam.editing.replace_branch import replace_branch
+from hornbeam.errors import DataError, ParameterError, shown
+from hornbeam.explain.candidate_splits import candidates_at, check_node, find_column
+from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
+from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.export.condition_text import condition_text
+from hornbeam.growing import Grower
+from hornbeam.growing.candidates import Direction
+from hornbeam.smoothing.smoother import check_whole
+from hornbeam.tree.condition import slot_condition
+from hornbeam.tree.edit import count_rows
+from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
+from hornbeam.tree.subtree import subtree
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Floats
+
+__all__ = ["Edit", "TreeEditor"]
+
+EDIT = "edit"  #: step of the history
+_MOST_CATEGORIES = 20  # in the text of a child
+_LONGEST = 10_000  # letters of a reason or an author
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class TreeEditor:
+    """Edits a tree by hand, step by step; every edit counts the rows again and can be undone.
+
+    Make one with `TreeClassifier.edit` or `TreeRegressor.edit`, or with `TreeEditor.of`. Nodes are numbered level by
+    level, so their numbers change with an edit.
+
+    Parameters
+    ----------
+    first : Tree
+        The tree before the first edit.
+    rows : TrainingRows
+        The rows it was grown from.
+    smoothing : callable, optional
+        A smoother of the user that the tree was smoothed with.
+    author : str, default ""
+        Author of all edits that name none.
+    on_finish : callable, optional
+        Called by `finish` with the edited tree; its result is returned.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    >>> classifier = TreeClassifier().fit(X, y)
+    >>> editor = classifier.edit(X, y)
+    >>> editor.set_threshold(0, 50, reason="the bank's own age group")
+    >>> editor.tree.skeleton.threshold[0], classifier.tree_.skeleton.threshold[0]
+    (np.float64(50.0), np.float64(40.0))
+    >>> editor.undo()
+    >>> editor.tree.digest == classifier.tree_.digest
+    True
+    >>> editor.redo()
+    >>> editor.finish() is classifier
+    True
+    >>> classifier.tree_.history[-1].name
+    'interval-calibration'
+    """
+
+    first: Tree
+    rows: TrainingRows
+    smoothing: Any = None
+    author: str = ""
+    on_finish: Callable[[Tree, Tree], Any] | None = None
+    _done: tuple[Edit, ...] = field(default=(), init=False)
+    _undone: tuple[Edit, ...] = field(default=(), init=False)
+    _finished: Tree = field(init=False)
+
+    def __post_init__(self) -> None:
+        _check_text("author", self.author)
+        _check_rows(self.first, self.rows.table)
+        self._finished = self.first
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        grower: Grower | None = None,
+        author: str = "",
+        on_finish: Callable[[Tree, Tree], Any] | None = None,
+    ) -> Self:
+        """Make an editor for the tree of a model; parameters as in `hornbeam.candidate_splits`."""
+        tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
+        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish)
+
+    def __repr__(self) -> str:
+        return f"TreeEditor({self.tree!r}, {len(self._done)} edits)"
+
+    @property
+    def tree(self) -> Tree:
+        """The tree after all edits."""
+        return self._done[-1].after if self._done else self.first
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits that made it, first to last."""
+        return self._done
+
+    def candidates(self, node: int = 0, *, feature: str | int | None = None) -> CandidateSplits:
+        """List the best split of each feature at a node, or all splits of one feature (`candidate_splits`)."""
+        return candidates_at(self.tree, self.rows, node, feature)
+
+    def prune(self, node: int, *, reason: str = "", author: str | None = None) -> None:
+        """Turn a node into a leaf."""
+        check_inner_node(self.tree, node)
+        self._edit(node, Skeleton.leaf(), reason, author)
+
+    def set_threshold(
+        self, node: int, threshold: Any, *, reason: str = "", author: str | None = None
+    ) -> None:
+        """Move the threshold of a numeric split; the splits below stay.
+
+        For an ordinal feature the threshold is a category, the last one of the first child.
+        """
+        self._edit(node, branch_with_threshold(self.tree, node, threshold), reason, author)
+
+    def set_groups(
+        self,
+        node: int,
+        groups: Iterable[Iterable[Any]],
+        *,
+        reason: str = "",
+        author: str | None = None,
+    ) -> None:
+        """Move categories between the children of a nominal split; the splits below stay."""
+        self._edit(node, branch_with_groups(self.tree, node, groups), reason, author)
+
+    def split(
+        self,
+        node: int,
+        split: CandidateSplit | str | int,
+        *,
+        threshold: Any = None,
+        groups: Iterable[Iterable[Any]] | None = None,
+        missing: Direction | None = None,
+        reason: str = "",
+        author: str | None = None,
+    ) -> None:
+        """Split a node in another way; its children are leaves, which `grow` splits further.
+
+        Parameters
+        ----------
+        node : int
+            A leaf or an inner node; what was below it is removed.
+        split : CandidateSplit, str or int
+            One of `candidates`; or the name or index of a feature, and the other parameters.
+        threshold : float, or a category of an ordinal feature, optional
+            The first child has the values up to it.
+        groups : iterable of iterables of categories, optional
+            For a nominal feature: the categories of each child.
+        missing : {"left", "right", "own", "every"}, optional
+            Where rows with a missing value go. None: they stop at the node.
+        reason, author : str, optional
+            For the approval log.
+        """
+        check_node(self.tree, node)
+        schema, gain = self.tree.schema, None
+        if not isinstance(split, CandidateSplit):
+            column = find_column(schema, split)
+            branch = one_split(schema, column, threshold=threshold, groups=groups, missing=missing)
+        elif any(value is not None for value in (threshold, groups, missing)):
+            raise ParameterError(
+                "threshold, groups and missing describe a split of your own; expected none of them with a candidate."
+            )
+        else:
+            branch = candidate_branch(schema, split)
+            if sum(child.rows for child in split.children) == self.tree.rows[node]:  # else of another node
+                gain = np.full(branch.n_nodes, np.nan)
+                gain[0] = split.penalised_gain
+        self._edit(node, branch, reason, author, gain)
+
+    def grow(self, node: int, levels: int | None = 1, *, reason: str = "", author: str | None = None) -> None:
+        """Grow a node from its rows by some levels, or without a limit; what was below it is removed.
+
+        The settings are those of the fit, except for its largest number of leaves; the branch is not pruned.
+        """
+        if levels is not None:
+            check_whole("levels", levels, 1, 1_000)
+        branch, gain = grown_branch(self.tree, self.rows, node, levels)
+        self._edit(node, branch, reason, author, gain)
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        if not self._done:
+            raise ParameterError("nothing to undo: the tree is the one before the first edit.")
+        self._undone, self._done = (*self._undone, self._done[-1]), self._done[:-1]
+
+    def redo(self) -> None:
+        """Make the edit again that was undone last."""
+        if not self._undone:
+            raise ParameterError("nothing to redo: no edit was undone since the last one.")
+        self._done, self._undone = (*self._done, self._undone[-1]), self._undone[:-1]
+
+    def finish(self) -> Any:
+        """Put the edited tree into the estimator the editor was made from, and return it; else return the tree.
+
+        Refused if the estimator was fitted or updated since.
+        """
+        if self.on_finish is None:
+            return self.tree
+        estimator = self.on_finish(self._finished, self.tree)
+        self._finished = self.tree
+        return estimator
+
+    def log(self) -> str:
+        """Write the approval log in Markdown: every edit with its reason, author, size and digests."""
+        return approval_log(self._done)
+
+    def _edit(
+        self, node: int, branch: Skeleton, reason: str, author: str | None, gain: Floats | None = None
+    ) -> None:
+        author = self.author if author is None else author
+        said = {"reason": reason, "author": author}
+        for name, text in said.items():
+            _check_text(name, text)
+        before = self.tree
+        old, new = (_root_text(before.schema, one) for one in (subtree(before.skeleton, node), branch))
+        what = f"node {node}: {old}, now {new}"
+        step = Step.of(EDIT, what=what, **{name: text for name, text in said.items() if text})
+        after = replace_branch(before, self.rows, node, branch, gain=gain, step=step, own=self.smoothing)
+        self._done, self._undone = (*self._done, Edit(what, reason, author, before, after)), ()
+
+
+def _root_text(schema: Schema, branch: Skeleton) -> str:
+    """Write the split of the root, with the number of leaves if there are more splits."""
+    n = branch.n_children.item(0)
+    if n == 0:
+        return "a leaf"
+    tests = [condition_text(slot_condition(schema, branch, 0, slot), _MOST_CATEGORIES) for slot in range(n)]
+    every = ", missing to every child" if branch.missing_slot[0] == EVERY_CHILD else ""
+    more = f" ({branch.n_leaves} leaves)" if branch.n_leaves > n else ""
+    return " | ".join(tests) + every + more
+
+
+def _check_text(name: str, text: object) -> None:
+    """Raise `ParameterError` unless a reason or an author can be stored in a file."""
+    if not isinstance(text, str):
+        raise ParameterError(f"{name}={shown(text)}: expected a text.")
+    if len(text) > _LONGEST:
+        raise ParameterError(f"{name} has {len(text):,} letters; expected at most {_LONGEST:,}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} has half of a surrogate pair; expected valid Unicode.") from None
+
+
+def _check_rows(tree: Tree, table: Table) -> None:
+    """Raise `DataError` if the rows are not those that the tree counts."""
+    counted = count_rows(Skeleton.leaf(), table)
+    found, expected = counted.evidence[0] * counted.unit, tree.evidence[0] * tree.unit
+    if counted.rows[0] != tree.rows[0] or not np.allclose(found, expected, rtol=1e-9, atol=0.0):
+        raise DataError(
+            f"the {table.n_rows:,} rows are not those that the tree counts, {tree.rows[0]:,} at its root; expected the "
+            "rows, the target and the weights of fit, and of every update."
+        )

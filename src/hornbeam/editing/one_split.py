@@ -1,0 +1,184 @@
+"""A single split in the words of a user, as a skeleton: a root and its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from math import inf, isnan, nan
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import ParameterError, shown
+from hornbeam.explain.candidate_table import CandidateSplit
+from hornbeam.growing.candidates import Direction
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
+
+__all__ = ["candidate_branch", "one_split"]
+
+_DIRECTIONS = ("left", "right", "own", "every")
+
+
+def one_split(
+    schema: Schema,
+    column: int,
+    *,
+    threshold: Any = None,
+    groups: Iterable[Iterable[Any]] | None = None,
+    missing: Direction | None = None,
+) -> Skeleton:
+    """Make a skeleton of one split.
+
+    Parameters
+    ----------
+    schema : Schema
+    column : int
+        Index of the feature.
+    threshold : float, or a category of an ordinal feature
+        The first child has the values up to it. Infinite, with ``missing="own"``: known against missing values.
+    groups : iterable of iterables of categories
+        For a nominal feature, the categories of each child. A row of a category in no group stops at the node.
+    missing : {"left", "right", "own", "every"} or None
+        Where rows with a missing value go: to the first or second child, to a child of their own, or a part to every
+        child. None: they stop at the node.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature
+    >>> schema = Schema((Feature("age"), Feature("town", "nominal", ("A", "B", "C"))), ("no", "yes"))
+    >>> one_split(schema, 0, threshold=50_000, missing="left").threshold.tolist()
+    [50000.0, nan, nan]
+    >>> one_split(schema, 1, groups=[["A", "C"], ["B"]]).slot_of.tolist()
+    [0, 1, 0]
+    """
+    feature = schema.features[column]
+    if missing is not None and str(missing) not in _DIRECTIONS:
+        raise ParameterError(
+            f"missing={shown(missing)}: expected 'left', 'right', 'own', 'every' or None, which stops at the node."
+        )
+    if missing == "every" and schema.is_regression:
+        raise ParameterError(
+            "missing='every': a regression tree sends each row to one child; expected 'left', 'right', 'own' or None."
+        )
+    nominal = feature.kind is Kind.NOMINAL
+    given, other = (groups, threshold) if nominal else (threshold, groups)
+    if given is None or other is not None:
+        needed = "groups of categories" if nominal else "a threshold"
+        raise ParameterError(
+            f"feature {feature.name!r} is {feature.kind.value}; expected {needed}, and nothing else."
+        )
+    if nominal:
+        return _nominal(feature, column, _listed(feature, groups), missing)
+    return _numeric(feature, column, _position(feature, threshold), missing)
+
+
+def candidate_branch(schema: Schema, split: CandidateSplit) -> Skeleton:
+    """Return a candidate as a skeleton: a root and its leaves.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier, candidate_splits
+    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    >>> classifier = TreeClassifier("cart").fit(X, y)
+    >>> candidate_branch(classifier.tree_.schema, candidate_splits(classifier, X, y)[0]).threshold[0]
+    np.float64(40.0)
+    """
+    column = split.column
+    if column >= schema.n_features or schema.names[column] != split.feature:
+        raise ParameterError(
+            f"the candidate splits column {column}, {split.feature!r}, which this tree does not have there; expected "
+            "one of `candidates` of this editor."
+        )
+    feature = schema.features[column]
+    if split.categories is not None:
+        return _nominal(feature, column, list(split.categories), split.missing)
+    assert split.threshold is not None
+    return _numeric(feature, column, split.threshold, split.missing)
+
+
+def _numeric(feature: Feature, column: int, threshold: float, missing: Direction | None) -> Skeleton:
+    if threshold == inf and missing != "own":
+        raise ParameterError(
+            f"threshold=inf: every known value of {feature.name!r} is below it; expected missing='own', which splits "
+            "known from missing values."
+        )
+    n = 3 if missing == "own" and threshold != inf else 2
+    return _leaves_below(column, n, threshold, _slot(missing, n))
+
+
+def _position(feature: Feature, threshold: Any) -> float:
+    """Return a threshold as a number; after a category of an ordinal feature, the next half of its position."""
+    number, ordinal = nan, feature.kind is Kind.ORDINAL
+    if ordinal and (code := _code(feature, threshold)) >= 0:
+        return code + 0.5
+    with suppress(TypeError, ValueError, OverflowError):
+        number = float(threshold)
+    if isnan(number) or number == -inf or (ordinal and number != inf):
+        kind = "one of its categories" if ordinal else "a number"
+        raise ParameterError(f"threshold={shown(threshold)} for {feature.name!r}: expected {kind}.")
+    return number
+
+
+def _code(feature: Feature, category: Any) -> int:
+    """Return the code of a category; -1 if it is none, or cannot be compared."""
+    try:
+        return feature.categories.index(category)
+    except (TypeError, ValueError):
+        return -1
+
+
+def _listed(feature: Feature, groups: Any) -> list[tuple[Any, ...]]:
+    try:
+        if any(isinstance(group, str) for group in groups):
+            raise TypeError
+        return [tuple(group) for group in groups]
+    except TypeError:
+        raise ParameterError(
+            f"groups={shown(groups)} for {feature.name!r}: expected a list of categories for each child, as in "
+            "[['A', 'B'], ['C']]."
+        ) from None
+
+
+def _nominal(
+    feature: Feature, column: int, groups: list[tuple[Any, ...]], missing: Direction | None
+) -> Skeleton:
+    groups = [group for group in groups if group]
+    slot_of = np.full(len(feature.categories), -1, np.int32)
+    for slot, group in enumerate(groups):
+        for category in group:
+            code = _code(feature, category)
+            if code < 0:
+                raise ParameterError(
+                    f"{shown(category)} is not a category of {feature.name!r}; expected one of "
+                    f"{', '.join(map(repr, feature.categories[:10]))}{', …' * (len(feature.categories) > 10)}."
+                )
+            if slot_of[code] >= 0:
+                raise ParameterError(
+                    f"{shown(category)} is given twice for {feature.name!r}; expected it in one group."
+                )
+            slot_of[code] = slot
+    n = len(groups) + (missing == "own")
+    if n < 2:
+        raise ParameterError(f"groups of {feature.name!r}: expected at least two children, found {n}.")
+    if missing in ("left", "right") and len(groups) != 2:
+        raise ParameterError(f"missing={missing!r} needs two groups; found {len(groups)}.")
+    return _leaves_below(column, n, nan, _slot(missing, n), slot_of.tolist())
+
+
+def _slot(missing: Direction | None, n_children: int) -> int:
+    named = {"left": 0, "right": 1, "own": n_children - 1, "every": EVERY_CHILD, None: STOP}
+    return named[missing]
+
+
+def _leaves_below(
+    column: int, n: int, threshold: float, missing_slot: int, slot_of: Sequence[int] = ()
+) -> Skeleton:
+    return Skeleton.of(
+        n_children=[n] + [0] * n,
+        feature=[column] + [-1] * n,
+        threshold=[threshold] + [nan] * n,
+        missing_slot=[missing_slot] + [STOP] * n,
+        slot_start=[0] + [len(slot_of)] * (n + 1),
+        slot_of=slot_of,
+    )

@@ -1,0 +1,127 @@
+"""The one edit that all others are: a node and all below it are replaced by another branch.
+
+The rows are counted anew, and the smoothers of the tree, with their fitted parameters, give the predictions. An edit
+that leaves a child without rows, or that breaks a monotone constraint, is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.errors import ParameterError
+from hornbeam.explain.candidate_splits import check_node
+from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.export.condition_text import condition_text
+from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
+from hornbeam.smoothing.teacher_prior import is_distilled
+from hornbeam.tree.condition import branch_condition
+from hornbeam.tree.edit import collapse, count_rows, fractional_unit, with_decision
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.subtree import replace_subtree
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Floats
+
+__all__ = ["replace_branch"]
+
+
+def replace_branch(
+    tree: Tree,
+    rows: TrainingRows,
+    node: int,
+    branch: Skeleton,
+    *,
+    gain: Floats | None = None,
+    step: Step | None = None,
+    own: Any = None,
+) -> Tree:
+    """Replace a node and all below it, count the rows and smooth as before.
+
+    Parameters
+    ----------
+    tree : Tree
+    rows : TrainingRows
+        The rows of the tree.
+    node : int
+    branch : Skeleton
+        What replaces it: a leaf (``Skeleton.leaf()``), one split (`one_split`), or more.
+    gain : float64 array, optional
+        Gains of its splits, if they are known.
+    step : Step, optional
+        Added to the history.
+    own : callable, optional
+        A smoother of the user that the tree was smoothed with.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ParameterError
+        If a child has no rows, a monotone constraint is broken, or the tree has a teacher and `branch` is not a leaf.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.editing import one_split
+    >>> X, y = [[21, 1], [34, 0], [52, 1], [70, 1]], ["no", "no", "yes", "yes"]
+    >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
+    >>> replace_branch(tree, rows, 0, one_split(tree.schema, 1, threshold=0.5)).evidence.tolist()
+    [[2, 2], [1, 0], [1, 2]]
+    """
+    check_node(tree, node)
+    if is_distilled(tree):
+        return _prune_taught(tree, node, branch, step)
+    smoothers = smoothers_that_give(tree, own)
+    skeleton, source = replace_subtree(tree.skeleton, node, branch)
+    gains = np.full(branch.n_nodes, np.nan) if gain is None else gain
+    counted = count_rows(
+        skeleton,
+        rows.table,
+        unit=fractional_unit(skeleton, rows.table),
+        gain=np.append(tree.gain, gains)[source],
+        history=tree.history if step is None else (*tree.history, step),
+    )
+    _check_new_nodes(counted, np.flatnonzero(source >= tree.n_nodes), rows)
+    return replay(smoothers, with_decision(counted, tree.decision))
+
+
+def _prune_taught(tree: Tree, node: int, branch: Skeleton, step: Step | None) -> Tree:
+    """Prune a tree whose predictions come from a teacher: those of the remaining nodes stay."""
+    if branch.n_nodes > 1:
+        raise ParameterError(
+            "this tree has the predictions of a teacher, which new nodes do not have; expected a tree without a "
+            "teacher. Such a tree can be pruned."
+        )
+    pruned = collapse(tree, np.arange(tree.n_nodes) == node, step)
+    return replay(smoothers_of(tree.history[-1:]), pruned)  # intervals stay calibrated
+
+
+def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) -> None:
+    """Refuse new children without rows, and splits against a monotone constraint."""
+    skeleton, names = tree.skeleton, tree.schema.names
+    for node in nodes[tree.rows[nodes] == 0].tolist():
+        name = names[skeleton.feature.item(skeleton.parent.item(node))]
+        raise ParameterError(
+            f"no row has {_words(tree, node)}: a child of the split of {name!r} would be empty. Expected a split with "
+            "rows in every child."
+        )
+    signs = rows.grower.monotone
+    if signs is None:
+        return
+    for node in nodes[np.isfinite(skeleton.threshold[nodes])].tolist():
+        column, first = skeleton.feature.item(node), skeleton.first_child.item(node)
+        # Of the second class, or the mean: the tree is not smoothed yet.
+        low, high = tree.belief[first : first + 2, -1]
+        if signs[column] * (high - low) < 0:
+            raise ParameterError(
+                f"the split {_words(tree, first)} breaks the monotone constraint {signs[column]:+d} of "
+                f"{names[column]!r}: the rate is {low:.4g} below and {high:.4g} above. Expected a split that keeps it."
+            )
+
+
+def _words(tree: Tree, node: int) -> str:
+    return condition_text(branch_condition(tree, node))

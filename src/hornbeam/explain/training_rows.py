@@ -1,0 +1,132 @@
+"""The rows that a tree was grown from, encoded once, with the settings of its growth."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, ParameterError, SchemaError, shown
+from hornbeam.growing import Grower
+from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
+from hornbeam.smoothing.teacher_prior import DISTILLED
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import unwrap
+
+__all__ = ["TrainingRows"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """Rows with their target, encoded to search for splits as the growth of a tree did.
+
+    Parameters
+    ----------
+    table : Table
+        The rows at their own weights.
+    grower : Grower
+        Settings of the growth.
+    encoded : EncodedTable
+        The rows with the class weights of the growth, without classes of weight 0.
+    """
+
+    table: Table
+    grower: Grower
+    encoded: EncodedTable
+
+    @classmethod
+    def of(
+        cls, model: Any, X: Any, y: Any, sample_weight: Any = None, grower: Grower | None = None
+    ) -> tuple[Tree, Self]:
+        """Read and encode the rows of a model; return its tree with them. See `candidate_splits`."""
+        tree, recipe = _tree_and_recipe(model, grower)
+        table = _read(tree.schema, X, y, sample_weight)
+        factors = _class_weight(tree)
+        searched = table if factors is None else _weighted(table, factors)
+        recipe.grower._check_target(table.schema)
+        _refuse_unseen(searched)
+        bins = Bins.fit(MemorySource(searched), LocalEngine(), max_bins=recipe.bins_for(searched.n_rows))
+        return tree, cls(table, recipe.grower, EncodedTable.of(searched, bins))
+
+
+def _read(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Read the rows, unless they are a table already."""
+    if not isinstance(X, Table):
+        if y is None:
+            raise DataError("y is None; expected the classes, or the numeric target. Pass one for each row.")
+        return Table.read(X, y, sample_weight=sample_weight, schema=schema)
+    if y is not None or sample_weight is not None:
+        raise ParameterError(
+            "X is a Table, which has its own target and weights, and y or sample_weight is given too; expected one of "
+            "the two. Pass y=None."
+        )
+    if X.schema != schema:
+        raise SchemaError(
+            "X is a Table with other columns, categories or classes than the tree; expected the same. Read it with "
+            "Table.read(X, y, schema=tree.schema)."
+        )
+    if X.target is None and X.numeric_target is None:
+        raise DataError("X is a Table without a target; expected one. Read it with y: Table.read(X, y).")
+    return X
+
+
+def _tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
+    """Return the tree of a model, and how it was binned and grown."""
+    if grower is not None and not isinstance(grower, Grower):
+        raise ParameterError(f"grower={shown(grower)}: expected a Grower. Pass Grower('gini'), say.")
+    inner = unwrap(model)
+    if inner.before is not None:
+        raise ParameterError(f"model is {inner.pipeline_error}.")
+    tree = inner.model if isinstance(inner.model, Tree) else getattr(inner.model, "tree_", None)
+    if not isinstance(tree, Tree):
+        raise ParameterError(
+            f"model is a {type(inner.model).__name__} without a tree; expected a fitted TreeClassifier or "
+            "TreeRegressor, or a Tree. Call fit first, or pass one tree of a forest."
+        )
+    max_bins: Any = getattr(inner.model, "max_bins", "auto")
+    if max_bins == "auto":
+        presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
+        preset = getattr(inner.model, "preset", "default")
+        max_bins = presets[preset].max_bins if preset in presets else "auto"
+    return tree, Recipe(max_bins, _grower(tree) if grower is None else grower)
+
+
+def _grower(tree: Tree) -> Grower:
+    """Return the growth settings in the history of a tree; those of the default if it was taught."""
+    for step in reversed(tree.history):
+        if step.name == "grow":
+            return Grower(**dict(step.parameters))
+        if step.name == DISTILLED:
+            presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
+            return presets["default"].grower
+    raise ParameterError(
+        "the history of the tree has no growth settings, because Hornbeam did not grow it; expected a grown tree. "
+        "Pass the settings to use, for example grower=Grower('gini')."
+    )
+
+
+def _class_weight(tree: Tree) -> Any:
+    """Return the class weights that the tree was grown with, from its history; None if there were none."""
+    steps = [dict(step.parameters) for step in tree.history if step.name == "recount"]
+    return next((step["class_weight"] for step in steps if "class_weight" in step), None)
+
+
+def _refuse_unseen(table: Table) -> None:
+    for feature, column in zip(table.schema.features, table.columns, strict=True):
+        if feature.kind is Kind.NOMINAL and (n := int((column == -2).sum())):
+            raise DataError(
+                f"{n} rows have a category of {feature.name!r} that the training rows did not have; expected known "
+                "categories or missing values. Leave these rows out."
+            )
+
+
+def _weighted(table: Table, class_weight: Any) -> Table:
+    """Return the table with class weights for the search for splits, without rows of classes of weight 0."""
+    factors = np.asarray(class_weight, dtype=np.float64)
+    assert table.target is not None
+    return replace(table.take(np.flatnonzero(factors[table.target] > 0)), class_weight=factors)
