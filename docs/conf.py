@@ -1,6 +1,8 @@
 """How the documentation is built: ``nox -s docs``."""
 
+import os
 import sys
+import tomllib
 from pathlib import Path
 
 from docutils import nodes
@@ -8,7 +10,8 @@ from docutils import nodes
 import hornbeam
 
 sys.path.insert(0, str(Path(__file__).parent))
-import notebooks  # beside this file
+import demo  # beside this file
+import notebooks
 
 project = "Hornbeam"
 author = "The Hornbeam developers"
@@ -74,6 +77,42 @@ html_copy_source = False
 html_extra_path = ["../src/hornbeam/storage/model-1.schema.json"]
 
 
+# Pages and build request nothing from the network, except on the docs host, which
+# sets these variables.
+if "READTHEDOCS" in os.environ:
+    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    urls = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["urls"]
+    html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")
+    html_theme_options |= {
+        "check_switcher": False,
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+        "show_version_warning_banner": True,
+        "switcher": {
+            "json_url": f"{urls['Homepage']}/en/latest/_static/switcher.json",
+            "version_match": os.environ.get("READTHEDOCS_VERSION", "latest"),
+        },
+    }
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+# Examples open in JupyterLite where there is a wheel of Hornbeam for Pyodide:
+# HORNBEAM_PYODIDE is a folder with the wheel in its subfolder `pypi`.
+if "HORNBEAM_PYODIDE" in os.environ:
+    extensions.append("jupyterlite_sphinx")
+    jupyterlite_dir = os.environ["HORNBEAM_PYODIDE"]
+    # Buttons leave this folder out of their links.
+    jupyterlite_contents = ["jupyterlite_contents/*"]
+    exclude_patterns += ["_contents", "jupyterlite_contents"]
+    sphinx_gallery_conf["jupyterlite"] = {
+        "notebook_modification_function": "notebooks.install_first"
+    }
+
+
 def strip_last_lines(_app, doctree):
     """Remove the blank line that ends an example for doctest."""
     for block in doctree.findall(nodes.literal_block):
@@ -84,5 +123,6 @@ def strip_last_lines(_app, doctree):
 
 
 def setup(app):
+    demo.write()
     notebooks.write()
     app.connect("doctree-read", strip_last_lines)

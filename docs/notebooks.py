@@ -67,6 +67,12 @@ def plain(words: str) -> str:
     return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", words)
 
 
+def install_first(content: dict, _filename: str) -> None:
+    """Install Hornbeam and what its examples need at the start of an example of the gallery, for JupyterLite."""
+    install = new_code_cell("%pip install hornbeam matplotlib pandas", id="install")
+    content["cells"].insert(0, install)
+
+
 def write(folder: Path = LEARN) -> None:
     """Write the notebook of each page into the folder ``notebooks`` beside the pages."""
     target = folder / "notebooks"

@@ -29,7 +29,9 @@ ELSEWHERE = {
 
 def linter_layers():
     """The layers of import-linter from the top, without the module that only starts the command line."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     layers = next(contract["layers"] for contract in contracts if contract["id"] == "floors")
     return [set(layer.split(" | ")) for layer in layers if layer != "__main__"]
 
@@ -40,13 +42,17 @@ def stated_layers(text):
 
 
 def test_layers_in_contributing():
-    rows = re.findall(r"^\| \d [\w ]+ \| (.*?) \| ", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| \d [\w ]+ \| (.*?) \| ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert stated_layers(row.replace("`", "").replace("\\", "") for row in rows) == linter_layers()
 
 
 def test_layers_in_the_design():
     rows = re.findall(
-        r"^\d  [\w ]+?  +((?:\w+(?: [>|] )?)+)", (ROOT / "docs/design/index.md").read_text(), re.MULTILINE
+        r"^\d  [\w ]+?  +((?:\w+(?: [>|] )?)+)",
+        (ROOT / "docs/design/index.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     assert stated_layers(rows) == linter_layers()
 
@@ -57,7 +63,7 @@ def names_in_code():
     found = set()
     for folder in ("src", "tests", "benchmarks", "examples"):
         for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 found |= {getattr(node, field, None) for field in ("name", "id", "attr", "arg", "asname")}
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     found.add(node.value)
@@ -72,7 +78,7 @@ def exists(path):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_paths_and_names_exist(page):
-    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     missing = []
     for token in re.findall(r"`([^`\n]+)`", text):
         if re.fullmatch(r"[\w.\-*/]+/[\w.\-*/]*", token):
@@ -87,7 +93,7 @@ def test_paths_and_names_exist(page):
 
 @pytest.mark.parametrize("page", ["docs/design/index.md"])
 def test_files_of_the_flow_exist(page):
-    flow = (ROOT / page).read_text().split("## The flow")[1].split("\n## ")[0]
+    flow = (ROOT / page).read_text(encoding="utf-8").split("## The flow")[1].split("\n## ")[0]
     paths = re.findall(
         r"[\w/]+/[\w]+\.py|[\w/]+/(?=[\s>]|$)", "\n".join(re.findall(r"```(.*?)```", flow, re.DOTALL))
     )
@@ -97,7 +103,7 @@ def test_files_of_the_flow_exist(page):
 
 def test_the_reference_lists_public_names():
     module, listed = None, []
-    for line in (ROOT / "docs/api.md").read_text().splitlines():
+    for line in (ROOT / "docs/api.md").read_text(encoding="utf-8").splitlines():
         if found := re.match(r"\.\. currentmodule:: ([\w.]+)", line):
             module = importlib.import_module(found[1])
         elif found := re.fullmatch(r"   (\w+)", line):

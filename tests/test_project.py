@@ -1,5 +1,6 @@
 """Files of the project as a package index, a forge and a citation show them."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -27,6 +28,10 @@ def test_every_link_of_the_package_page_is_absolute_and_leads_to_a_file(package_
     repository = URLS["Repository"]
     raw = repository.replace("github.com", "raw.githubusercontent.com") + "/main/"
     for link in links:
+        if link.startswith(URLS["Documentation"]):
+            page = link.removeprefix(URLS["Documentation"]).removesuffix(".html")
+            assert (ROOT / f"docs{page}.md").is_file(), link
+            continue
         assert link.startswith((f"{repository}/blob/main/", raw)), link
         path = link.removeprefix(f"{repository}/blob/main/").removeprefix(raw)
         assert (ROOT / path).is_file(), path
@@ -37,7 +42,7 @@ def test_the_package_page_renders(package_page):
     html = markdown.render(package_page)
     assert html
     assert 'href="docs' not in html
-    assert html.count("<table>") == len(re.findall(r"^\|---\|", README, re.MULTILINE))
+    assert html.count("<table>") == len(re.findall(r"^\| ?---", README, re.MULTILINE))
 
 
 def test_other_places_have_the_same_address():
@@ -50,6 +55,13 @@ def test_other_places_have_the_same_address():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"repository-code: {URLS['Repository']}\n" in citation
     assert f"url: {URLS['Homepage']}\n" in citation
+
+
+def test_the_version_switcher_has_the_same_address():
+    versions = json.loads((ROOT / "docs/_static/switcher.json").read_text(encoding="utf-8"))
+    assert [v["version"] for v in versions[:2]] == ["latest", "stable"]
+    assert all(v["url"] == f"{URLS['Homepage']}/en/{v['version']}/" for v in versions)
+    assert [v["version"] for v in versions if v.get("preferred")] == ["stable"]
 
 
 def test_all_extras_are_in_all():

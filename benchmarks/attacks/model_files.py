@@ -19,6 +19,7 @@ from hornbeam import smoothing
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.layout import arrays_for, fingerprint
 from hornbeam.storage.tensors import _TYPES
+from hornbeam.tree import Slopes, with_slopes
 
 FEW = {"max_depth": 3}
 
@@ -91,6 +92,19 @@ def _frozen_rules() -> Any:
     return hornbeam.RuleClassifier(FrozenEstimator(_tree("cart"))).fit(X, y)
 
 
+def _with_slopes(model: Any) -> Any:
+    """The model with a term on every feature in every leaf, two in leaves of categories."""
+    tree, terms = model.tree_, []
+    for leaf in np.flatnonzero(tree.skeleton.is_leaf).tolist():
+        for f, feature in enumerate(tree.schema.features):
+            codes = range(2) if feature.kind == "nominal" else [-1]
+            terms += [(leaf, f, code, 0.0, 1.0, 0.25) for code in codes]
+    node, feature, category, low, high, centre = zip(*terms, strict=True)
+    slope = np.linspace(-1, 1, len(terms) * tree.schema.n_outputs).reshape(len(terms), -1)
+    model.tree_ = with_slopes(tree, Slopes.of(node, feature, low, high, centre, slope, category))
+    return model
+
+
 MODELS: dict[str, Callable[[], Any]] = {
     "tree": _tree,
     "tree of a frame": lambda: _tree(on=frame),
@@ -125,6 +139,10 @@ MODELS: dict[str, Callable[[], Any]] = {
         *rows()
     ),
     "ranker": _ranked,
+    "slopes": lambda: _with_slopes(_tree("cart")),
+    "slopes of a frame": lambda: _with_slopes(_tree("cart", on=frame)),
+    "slopes of means": lambda: _with_slopes(hornbeam.TreeRegressor(**FEW).fit(*_number())),
+    "bare slopes": lambda: _with_slopes(_tree("cart", on=frame)).tree_,
 }
 
 
@@ -174,13 +192,13 @@ def _text(header: dict[str, Any], arrays: dict[str, list[Any]]) -> bytes:
 def _tensors(header: dict[str, Any], arrays: dict[str, Any]) -> bytes:
     """As `write_tensors`, whatever the header says."""
     kinds = arrays_for(header.get("kind", "tree"))
-    n_nodes = len(arrays["n_children"])
     entries: dict[str, Any] = {"__metadata__": {"hornbeam": json.dumps(header)}}
     begin, body = 0, b""
     for name, array in arrays.items():
         shape = [array.size]
         if len(kinds[name].per) == 2:
-            outer = n_nodes if kinds[name].per[0] == "n_nodes" else len(arrays["tree_nodes"])
+            runs_over = {"n_nodes": "n_children", "n_terms": "slope_node", "n_trees": "tree_nodes"}
+            outer = len(arrays[runs_over[kinds[name].per[0]]])
             shape = [outer, array.size // max(outer, 1)]
         end = begin + array.nbytes
         entries[name] = {"dtype": _TYPES[kinds[name].dtype], "shape": shape, "data_offsets": [begin, end]}

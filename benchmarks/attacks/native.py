@@ -187,6 +187,36 @@ NUMERIC = SKELETON | {
 }
 ROUTERS = (NativeObject("Router", SKELETON), NativeObject("Router", NUMERIC))
 MIXED, MATRIX = [floats(0.2, 0.7, np.nan), ints(0, 2, -1)], np.array([[0.2, 1.0], [0.7, 2.0], [np.nan, 0.0]])
+TERMS = {
+    "router": NativeObject("Router", SKELETON | {"missing_slot": ints(1, -1, 1, -1, -1)}),
+    "belief": np.full((5, 2), 0.5),
+    "node": ints(2, 4, 4),
+    "feature": ints(0, 0, 1),
+    "category": ints(-1, -1, 1),
+    "low": floats(0.0, 0.1, 0.0),
+    "high": floats(1.0, 0.9, 1.0),
+    "centre": floats(0.5, 0.5, 0.25),
+    "slope": np.array([[0.0, 1.0], [2.0, -1.0], [0.5, 0.0]]),
+    "regression": False,
+}
+NUMERIC_TERMS = TERMS | {
+    "router": NativeObject("Router", NUMERIC),
+    "category": ints(-1, -1, -1),
+    "regression": True,
+}
+SOFT_ROWS = {
+    "codes": np.array([[0, 0], [1, 1], [2, 0], [3, 2], [1, 2], [0, 1]], np.uint8),
+    "weight": np.arange(1, 7, dtype=np.int32),
+    "share": np.array([[1, 0], [1, 1], [0, 3], [4, 0], [2, 3], [3, 3]], np.int32),
+    "n_codes": np.array([3, 2], np.int32),
+    "nominal": np.array([False, True]),
+    "value": np.array([-200, 0, 256, 0, 0, 0, 0], np.int16),
+    "most_terms": 2,
+    "least_share": 0.01,
+    "ridge": 0.01,
+    "cut_off": 0.05,
+}
+SLOPED = (NativeObject("SlopedLeaves", TERMS), NativeObject("SlopedLeaves", NUMERIC_TERMS))
 LEAFWISE = {
     "codes": rows()["codes"],
     "numerator": np.linspace(-1, 1, N),
@@ -289,6 +319,23 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "Rules.__getstate__": [{"self": rules()}],
         "Rules.__init__": [{}],
         "Rules.__setstate__": [{"arg": build(rules()).__getstate__()}],
+        "SlopedLeaves.__init__": [TERMS, NUMERIC_TERMS],
+        "SlopedLeaves.fill_classes": [
+            {"self": SLOPED[0], "X": MIXED, "out": np.zeros(3, np.int32)},
+            {"self": SLOPED[1], "X": MATRIX, "out": np.zeros(3, np.int32)},
+        ],
+        "SlopedLeaves.fill_predictions": [
+            {"self": SLOPED[0], "X": MIXED, "out": np.zeros((3, 2))},
+            {"self": SLOPED[1], "X": MATRIX, "out": np.zeros((3, 2))},
+        ],
+        "SlopedLeaves.fill_terms": [
+            {"self": SLOPED[0], "X": MIXED, "out": np.zeros((3, 2))},
+            {"self": SLOPED[1], "X": MATRIX, "out": np.zeros((3, 2))},
+        ],
+        "SlopedLeaves.predict_row": [
+            {"self": SLOPED[0], "row": [np.nan, 1.0]},
+            {"self": SLOPED[1], "row": MATRIX[0]},
+        ],
         "PruneSweep.__init__": [sweep.arguments for sweep in SWEEPS],
         "PruneSweep.decide": [{"self": sweep, "order": ints(4, 3, 2, 1, 0)} for sweep in SWEEPS],
         "PruneSweep.decide_all": [{"self": sweep} for sweep in SWEEPS],
@@ -322,6 +369,17 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "encode_uint8": [ENCODE | {"out": np.zeros((4, 2), np.uint8)}],
         "exp": [ONE],
         "exp2": [ONE],
+        "fit_log_odds": [
+            {
+                "values": np.array([[-1.0], [0.5], [1.0]]),
+                "probability": np.array([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]]),
+                "weight": np.ones(3),
+                "low": floats(-1),
+                "high": floats(1),
+                "ridge": 0.01,
+                "sweeps": 5,
+            }
+        ],
         "frontiers": [SHAPE],
         "grow": grown,
         "grow_leafwise": [
@@ -339,6 +397,20 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             }
             for at in counted
         ],
+        "search_tree": [
+            SOFT_ROWS
+            | {
+                "min_weight": 1,
+                "max_leaves": 4,
+                "max_depth": 3,
+                "n_candidates": 2,
+                "per_feature": 1,
+                "apart": 0.1,
+                "overgrowth": 2,
+                "n_threads": 2,
+            }
+        ],
+        "select_terms": [SOFT_ROWS],
         "lambdas": [
             {
                 "score": floats(0.1, 0.3, 0.2, 0.0),

@@ -40,7 +40,7 @@ FITS: dict[str, tuple[int, Callable[[int], Any]]] = {
     "tree": (2500, lambda jobs: hornbeam.TreeClassifier(n_jobs=jobs)),
     "cart": (10000, lambda jobs: hornbeam.TreeClassifier("cart", n_jobs=jobs)),
     "c4.5": (6000, lambda jobs: hornbeam.TreeClassifier("c4.5", n_jobs=jobs)),
-    "simple tree": (1200, lambda jobs: hornbeam.TreeClassifier(simplicity=0.5, n_jobs=jobs)),
+    "simple tree": (1200, lambda jobs: hornbeam.TreeClassifier(tolerance=0.05, n_jobs=jobs)),
     "hdp": (1000, lambda jobs: hornbeam.TreeClassifier(smoothing="hdp", n_jobs=jobs)),
     "regressor": (6000, lambda jobs: hornbeam.TreeRegressor(n_jobs=jobs)),
     "rules": (1500, lambda jobs: hornbeam.RuleClassifier(hornbeam.TreeClassifier("cart", max_depth=5))),

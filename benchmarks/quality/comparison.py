@@ -45,7 +45,6 @@ PROBABILITIES = {  # methods of the study of probabilities, as the page calls th
 SIZES = {  # methods of the study of pruning
     "hornbeam/every-leaf": "`pruning=None`",
     DEFAULT: "**the default**",
-    "hornbeam/simple": "`simplicity=1.0`",
     "c4.5/error-based-raised": "J48's pruning, raw leaves",
     "c4.5/error-based-raised+hgs": "J48's pruning, then HGS",
     "cart/cost-complexity-cv": "cost-complexity by cross-validation",

@@ -159,6 +159,7 @@ def settings(world: str, n: int) -> dict[str, dict[str, Any]]:
         "min_samples_leaf": {"min_samples_leaf": least},
         "max_depth": {"max_depth": 4},
         "max_leaf_nodes": {"max_leaf_nodes": 12},
+        "tolerance": {"tolerance": 0.05},
     }
     explicit = "hgs" if world in CLASSES else "shrinkage"
     return restricted | {explicit: {"smoothing": explicit}}

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from benchmarks.quality.studies import pruning, runner, smoothing
+from benchmarks.quality.studies import pruning, runner, sizes, smoothing
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.sets import N_FOLDS, index
 
 HERE = Path(__file__).parents[1]
 COMMANDS = "commands.txt"
-STUDIES = {"smoothing": smoothing, "pruning": pruning}
+STUDIES = {"smoothing": smoothing, "pruning": pruning, "sizes": sizes}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

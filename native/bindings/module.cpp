@@ -10,7 +10,9 @@ void bind_hdp(nanobind::module_& module);
 void bind_lambdas(nanobind::module_& module);
 void bind_leafwise(nanobind::module_& module);
 void bind_levelwise(nanobind::module_& module);
+void bind_lookahead(nanobind::module_& module);
 void bind_router(nanobind::module_& module);
+void bind_slopes(nanobind::module_& module);
 void bind_subtree(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
 
@@ -25,7 +27,9 @@ NB_MODULE(_native, module) {
     bind_lambdas(module);
     bind_leafwise(module);
     bind_levelwise(module);
+    bind_lookahead(module);
     bind_router(module);
+    bind_slopes(module);
     bind_subtree(module);
     bind_sweep(module);
 }

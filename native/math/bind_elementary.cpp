@@ -22,8 +22,9 @@ Out<double> each(const In<double>& values, Function function) {
 }
 
 // A second version for processors with AVX2, chosen when the module is loaded. The operations are the same, four at a
-// time instead of two, so the bits are the same. Not with sanitizers, which start after that choice.
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(HORNBEAM_SANITIZE)
+// time instead of two, so the bits are the same. Not with sanitizers, which start after that choice; by GCC alone,
+// because Clang 14 crashes on it at link time and zig lacks a symbol.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(HORNBEAM_SANITIZE)
 #define HORNBEAM_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define HORNBEAM_WIDE

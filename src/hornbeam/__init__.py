@@ -7,7 +7,7 @@ The packages, from bottom to top: `kernels`, `data`, `tree`, `growing`, `pruning
 `reporting`, `cli`.
 """
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0rc1"
 
 __all__ = [
     "BoostedTreesClassifier",
@@ -40,6 +40,7 @@ __all__ = [
     "recount",
     "report",
     "save",
+    "scorecard",
     "show_versions",
     "trusted_types",
 ]
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.tree_classifier import TreeClassifier
     from hornbeam.estimators.tree_regressor import TreeRegressor
     from hornbeam.explain.candidate_splits import candidate_splits
+    from hornbeam.explain.scorecard import scorecard
     from hornbeam.growing.grower import Grower
     from hornbeam.growing.impurity import impurity
     from hornbeam.recipe import Recipe
@@ -98,6 +100,7 @@ else:
         "recount": ".smoothing.recount",
         "report": ".reporting",
         "save": ".estimators.persistence.files",
+        "scorecard": ".explain.scorecard",
         "show_versions": ".reporting.versions",
         "trusted_types": ".estimators.persistence.files",
     }

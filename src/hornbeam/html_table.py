@@ -6,7 +6,6 @@ from itertools import islice
 
 __all__ = ["html_table"]
 
-_MOST_ROWS = 100
 _TABLE = "border-collapse:collapse;color:inherit;font:13px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums"
 _LINE = "border-bottom:1px solid rgba(127,127,127,.4);padding:2px 10px;vertical-align:top;text-align:"
 _NUMBER = "right;white-space:nowrap"
@@ -20,6 +19,7 @@ def html_table(
     *,
     text: Collection[str] = (),
     note: str = "",
+    most_rows: int | None = 100,
 ) -> str:
     """Write a table as HTML.
 
@@ -30,11 +30,13 @@ def html_table(
     header : sequence of str
         The names of its columns.
     rows : iterable of sequence
-        The cells, which are escaped. After 100 rows only the number of the others is written.
+        The cells, which are escaped.
     text : collection of str, default ()
         Names of columns that hold text; others are aligned to the right.
     note : str, default ""
         A sentence below the table.
+    most_rows : int or None, default 100
+        Rows beyond this number are only counted; None: all rows are written.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def html_table(
     )
     body = "".join(
         _row([f"<td {side}>{_cell(cell)}</td>" for cell, side in zip(row, sides, strict=True)])
-        for row in islice(waiting, _MOST_ROWS)
+        for row in islice(waiting, most_rows)
     )
     left_out = sum(1 for _ in waiting)
     notes = [note] * bool(note) + [f"… and {left_out:,} more rows"] * bool(left_out)

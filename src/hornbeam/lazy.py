@@ -1,10 +1,20 @@
 """Public names of a package that are imported on first use, to keep its import fast."""
 
+import os
 from collections.abc import Mapping
 from importlib import import_module
+from threading import RLock
 from typing import Any
 
 __all__ = ["lazy_attribute"]
+
+# Two threads cannot import a package with circular imports, such as scikit-learn, at the same time. No module of
+# Hornbeam may use a lazy name while it is imported: it would wait for this lock while its own import is locked.
+_IMPORTING = RLock()
+if hasattr(os, "register_at_fork"):  # a child process has no thread to finish an import
+    os.register_at_fork(
+        before=_IMPORTING.acquire, after_in_parent=_IMPORTING.release, after_in_child=_IMPORTING.release
+    )
 
 
 def lazy_attribute(package: dict[str, Any], modules: Mapping[str, str], name: str) -> Any:
@@ -39,6 +49,7 @@ def lazy_attribute(package: dict[str, Any], modules: Mapping[str, str], name: st
         raise AttributeError(
             f"module {package['__name__']!r} has no attribute {name!r}; its public names are {known}"
         )
-    value = getattr(import_module(modules[name], package["__name__"]), name)
+    with _IMPORTING:
+        value = getattr(import_module(modules[name], package["__name__"]), name)
     package[name] = value  # later lookups find it without __getattr__
     return value

@@ -12,7 +12,7 @@ KEPT = sorted((Path(__file__).parent / "kept").glob("*.json"))
 @pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
 @pytest.mark.filterwarnings("ignore")  # a case may warn; its judge says what counts
 def test_a_kept_case_passes(file):
-    said = json.loads(file.read_text())
+    said = json.loads(file.read_text(encoding="utf-8"))
     area = load(said["area"])
     for package in area.needs:
         pytest.importorskip(package)

@@ -84,7 +84,7 @@ def test_a_failure_of_each_kind_is_shrunk_and_kept(found, tmp_path):
     some = [failure for failure in found.failures if failure["case"]["n"] in (7, 18)]
     found = attack(AREA, n=0)
     found.failures = some
-    said = [json.loads(file.read_text()) for file in keep(AREA, found, tmp_path)]
+    said = [json.loads(file.read_text(encoding="utf-8")) for file in keep(AREA, found, tmp_path)]
     assert sorted((one["case"]["n"], len(one["case"])) for one in said) == [(7, 1), (16, 1)]
 
 

@@ -175,7 +175,7 @@ def test_one_command_from_sets_to_tables(tmp_path: Path):
     assert again.stdout.count("2 sets, 0 of 20 tasks to run") == 4
     paper = Paper.read(tmp_path / "out")
     assert paper.rmse.record(HGS, "c4.4/raw").wins == 2, "noise: raw leaves are too sure"
-    assert str(tmp_path) not in (tmp_path / "out" / "summary.md").read_text()
+    assert str(tmp_path) not in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
 
 
 def test_every_claim_has_a_verdict_on_at_least_144_sets(paper):

@@ -77,7 +77,7 @@ def test_runs_and_reports(data: Path, tmp_path: Path) -> None:
     assert float(rows["pet/unpruned+hgs"]["rmse"]) < float(rows["pet/unpruned"]["rmse"]), "noise"
     assert float(default["cost_rare_cheapest"]) > 0
     assert rows["cart/unpruned"]["reason"] == "not run yet"
-    summary = (out / "summary.md").read_text()
+    summary = (out / "summary.md").read_text(encoding="utf-8")
     assert "RMSE of hornbeam/default against c4.5/error-based-raised+hgs: " in summary
     tables = [part.partition("\n## ")[0] for part in summary.split("## Costs: ")[1:]]
     assert ["| pet/bayes-risk-hgs-rare |" in table for table in tables] == [True, False, False]

@@ -43,9 +43,9 @@ def test_it_counts_what_the_estimators_get_wrong(options: Namespace):
 
 def test_it_goes_on_where_it_was_stopped(options: Namespace):
     study.study(Namespace(**vars(options) | {"folds": 1}))
-    first = (options.out / "rules.jsonl").read_text()
+    first = (options.out / "rules.jsonl").read_text(encoding="utf-8")
     study.study(options)
-    lines = (options.out / "rules.jsonl").read_text()
+    lines = (options.out / "rules.jsonl").read_text(encoding="utf-8")
     assert lines.startswith(first)
     assert [json.loads(line)["fold"] for line in lines.splitlines()] == [0, 0, 0, 1, 1, 1]
     told = study.report(study.read(options.out / "rules.jsonl"))

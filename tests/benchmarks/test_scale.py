@@ -26,12 +26,12 @@ def test_a_sample_against_all_rows_and_what_travels(tmp_path):
     out = tmp_path / "sample.jsonl"
     common = ["--rows", "2e4", "--features", "4", "--scratch", str(tmp_path), "--out", str(out)]
     fits.main(["sample", "--sample", "2000", *common])
-    sampled, whole, compared, _ = map(json.loads, out.read_text().splitlines())
+    sampled, whole, compared, _ = map(json.loads, out.read_text(encoding="utf-8").splitlines())
     assert (sampled["grow_rows"], whole["grow_rows"]) == (2000, 20_000)
     assert "sample._draw" in sampled["phases"]
     assert compared["rmse_difference"] == pytest.approx(sampled["rmse"] - whole["rmse"], abs=2e-4)
     fits.main(["bytes", "--home", "500", "--depth", "5", *common])
-    passes = [json.loads(line) for line in out.read_text().splitlines()][:-1]
+    passes = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()][:-1]
     assert {one["phase"] for one in passes} == {"count", "gather"}
     assert all(abs(one["error"]) < 0.1 for one in passes)
 

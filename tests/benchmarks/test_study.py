@@ -74,7 +74,7 @@ def test_runs_resumes_and_reports(data: Path, tmp_path: Path) -> None:
         assert raw["rows"] == n_rows
         assert float(hgs["rmse"]) < float(raw["rmse"]), "noise: raw frequencies of pure leaves are too sure"
         assert rows[name, "ydf/cart"]["reason"] == "not run yet"
-    summary = (out / "summary.md").read_text()
+    summary = (out / "summary.md").read_text(encoding="utf-8")
     assert "| cart/hgs-gradient |" in summary
     assert str(data) not in summary, "where the folders lie is nobody's business"
     drawn = sorted(path.name for path in out.glob("*.png"))
@@ -87,7 +87,7 @@ def test_reports_without_the_default_tree(data: Path, tmp_path: Path) -> None:
     methods = "c4.4/raw,c4.4/hgs-gradient"
     study("smoothing", "--data", data, "--cache", cache, "--methods", methods)
     study("report", "smoothing", "--data", data, "--cache", cache, "--out", out)
-    summary = (out / "summary.md").read_text()
+    summary = (out / "summary.md").read_text(encoding="utf-8")
     assert "- c4.4/hgs-gradient against c4.4/raw: 2-0-0" in summary
     rows = [line for line in summary.splitlines() if line.startswith("| hornbeam/default |")]
     assert [line.split(" | ")[1] for line in rows] == ["not run yet"], "only among the gaps"

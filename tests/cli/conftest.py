@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,11 @@ def run(tmp_path, monkeypatch) -> Callable[..., Any]:
     for file in LOANS.glob("*.csv"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
 
+    separate = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}  # click < 8.2
+    runner = CliRunner(**separate)
+
     def command(*args: str, stdin: bytes | None = None) -> Any:
-        return CliRunner().invoke(hornbeam, list(args), input=stdin, catch_exceptions=False)
+        return runner.invoke(hornbeam, list(args), input=stdin, catch_exceptions=False)
 
     return command
 

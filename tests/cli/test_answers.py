@@ -62,7 +62,7 @@ def test_columns_may_come_in_any_order_with_others(run, model, rows):
 
 
 def test_unseen_categories_and_missing_values_are_answered(run, model):
-    Path("odd.csv").write_text("amount,income,age,purpose,owner,zip\n?,NA,,yacht,,99999\n")
+    Path("odd.csv").write_text("amount,income,age,purpose,owner,zip\n?,NA,,yacht,,99999\n", encoding="utf-8")
     found = columns_of(run("predict", model, "odd.csv").stdout)
     assert 0 < float(found["p_bad"][0]) < 1
 
@@ -92,7 +92,7 @@ def test_the_mean_cost_is_what_the_decisions_cost(run):
 
 def test_models_of_numbers_and_booleans_read_their_labels_back(run):
     Path("bits.csv").write_text(
-        "x,y,z\n" + "".join(f"{i},{i % 2},{str(i % 3 == 0).lower()}\n" for i in range(60))
+        "x,y,z\n" + "".join(f"{i},{i % 2},{str(i % 3 == 0).lower()}\n" for i in range(60)), encoding="utf-8"
     )
     for target in ("y", "z"):
         assert run("fit", "bits.csv", "-t", target, "-o", "b.hornbeam").exit_code == 0
@@ -202,7 +202,7 @@ def test_rules_are_the_classifier_s(run, model):
 
 def test_the_form_of_rules_is_what_the_name_says(run, model):
     assert run("rules", model, "-o", "rules.json").stderr == "35 rules, saved as rules.json\n"
-    assert json.loads(Path("rules.json").read_text())["format"] == "hornbeam-rule-list"
+    assert json.loads(Path("rules.json").read_text(encoding="utf-8"))["format"] == "hornbeam-rule-list"
 
 
 def test_simplified_rules_are_those_of_rule_classifier(run, model):

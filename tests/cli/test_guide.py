@@ -46,7 +46,7 @@ def test_the_guide_is_true(run, tmp_path):
         commands = [line[2:] for line in block[0].splitlines() if line.startswith("$ ")]
         return "".join(f"$ {command}\n{output(command)}" for command in commands)
 
-    written = PAGE.read_text()
+    written = PAGE.read_text(encoding="utf-8")
     found = BLOCK.sub(printed, written)
     if os.environ.get("HORNBEAM_WRITE_GUIDE"):
         PAGE.write_text(found)

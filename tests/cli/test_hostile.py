@@ -104,11 +104,11 @@ def test_new_rows_that_do_not_fit_are_told(run, model):
         ("much,1,2,car,true,01067", "column 'amount', row 1: the value is not a number."),
         ("1,1,2,car,perhaps,01067", "column 'owner', row 1: the value is not a boolean."),
     ):
-        Path("new.csv").write_text(f"{head}{row}\n")
+        Path("new.csv").write_text(f"{head}{row}\n", encoding="utf-8")
         result = run("predict", model, "new.csv")
         assert result.exit_code == 3
         assert words in result.stderr
-    Path("new.csv").write_text("amount,income,age,purpose,owner\n1,1,2,car,true\n")
+    Path("new.csv").write_text("amount,income,age,purpose,owner\n1,1,2,car,true\n", encoding="utf-8")
     assert "There is no column 'zip' in 'new.csv'" in run("predict", model, "new.csv").stderr
-    Path("new.csv").write_text(f"state,{head}worse,1,1,2,car,true,01067\n")
+    Path("new.csv").write_text(f"state,{head}worse,1,1,2,car,true,01067\n", encoding="utf-8")
     assert "y has the label 'worse'" in run("score", model, "new.csv", "-t", "state").stderr

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -30,7 +29,7 @@ def folder(run) -> str:
     Path("loans").mkdir()
     for at in range(3):
         pa.parquet.write_table(table[at * 200 : at * 200 + 200], f"loans/{at}.parquet", row_group_size=70)
-    Path("loans/notes.txt").write_text("no rows")
+    Path("loans/notes.txt").write_text("no rows", encoding="utf-8")
     pa.parquet.write_table(table, "whole.parquet")
     return "loans"
 
@@ -143,13 +142,13 @@ def test_predict_streams_to_stdout_and_as_json(run, folder):
 
 def test_an_error_half_way_leaves_the_old_answers(run, folder):
     fitted(run, folder)
-    Path("answers.csv").write_text("old")
+    Path("answers.csv").write_text("old", encoding="utf-8")
     table = read_table("loans/2.parquet")
     pa.parquet.write_table(table.drop_columns("age"), "loans/2.parquet")
     result = run("predict", "m.hornbeam", folder, "-o", "answers.csv")
     assert result.exit_code == 3
     assert "There is no column 'age' in 'loans'" in result.stderr
-    assert Path("answers.csv").read_text() == "old"
+    assert Path("answers.csv").read_text(encoding="utf-8") == "old"
 
 
 @pytest.mark.parametrize("kind", ["classification", "regression"])
@@ -223,6 +222,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_rows_are_read(run,
     assert f"cannot be written: {words}" in result.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_disk_that_fills_up_does_not_lose_the_model(run, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -245,7 +245,6 @@ while True:
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
     digests = set()
     for name, depth in (("a", "2"), ("b", "6")):
@@ -258,6 +257,9 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as process:
             assert process.stdout.readline() == b"ready\n"
             time.sleep(rng.uniform(0, 0.05))
-            process.send_signal(signal.SIGKILL)
+            process.kill()
         assert hornbeam.load("m.hornbeam").tree_.digest in digests
-    assert len(list(Path().glob(".m.hornbeam*"))) <= 1
+    assert {path.name for path in Path().glob(".m.hornbeam*")} <= {
+        ".m.hornbeam.saving",
+        ".m.hornbeam.saving.lock",
+    }

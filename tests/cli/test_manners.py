@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -21,6 +20,34 @@ def process(*args, **options):
     return subprocess.run(
         [sys.executable, "-m", "hornbeam", *args], check=False, capture_output=True, text=True, **options
     )
+
+
+def test_output_to_a_pipe_is_utf_8_whatever_the_encoding_of_the_system(tmp_path, monkeypatch):
+    """Python takes the code page of Windows, which may lack letters of the data."""
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    rows = tmp_path / "Łódź rows.csv"
+    rows.write_text("x,y\n" + "1,łódź\n2,łódź\n8,zürich\n9,zürich\n" * 9, encoding="utf-8")
+    code_page = """
+import sys
+from hornbeam.cli import main
+for stream in (sys.stdout, sys.stderr):
+    stream.reconfigure(encoding="cp1252")
+main()
+"""
+
+    def run(*args):
+        return subprocess.run(
+            [sys.executable, "-c", code_page, *map(str, args)], check=False, capture_output=True
+        )
+
+    model = tmp_path / "Łódź.hornbeam"
+    assert run("fit", rows, "-t", "y", "-o", model).returncode == 0
+    shown = run("show", model)
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert {"łódź", "zürich"} <= set(shown.stdout.decode().replace("(", " ").replace(",", " ").split())
+    missing = run("show", tmp_path / "Ł")
+    assert missing.returncode == 3
+    assert "Ł" in missing.stderr.decode()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -76,9 +103,19 @@ def test_a_failed_fit_leaves_the_old_model(run, model):
     assert Path(model).read_bytes() == before
 
 
+@pytest.mark.parametrize("path", ["./m.hornbeam", "a folder/m.hornbeam"])
+def test_a_path_written_in_another_way_is_the_same_file(run, path):
+    """Python prints ``./m`` as ``m``, and on Windows ``/`` as another character."""
+    Path("a folder").mkdir()
+    result = run("fit", "loans.csv", "-t", "state", "-o", path)
+    assert result.exit_code == 0
+    assert "too large" not in result.stderr
+    assert Path(path).is_file()
+
+
 def test_a_device_stays_a_device(run):
-    assert run("fit", "loans.csv", "-t", "state", "-o", "/dev/null").exit_code == 0
-    assert Path("/dev/null").is_char_device()
+    assert run("fit", "loans.csv", "-t", "state", "-o", os.devnull).exit_code == 0
+    assert Path(os.devnull).is_char_device()
 
 
 @pytest.mark.parametrize("command", ["fit", "score", "predict", "show", "diff", "drift", "export", "study"])
@@ -115,6 +152,7 @@ def test_a_terminal_gets_a_drawn_table_and_a_pipe_a_plain_one(run, model, monkey
 
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(run):
+    pty = pytest.importorskip("pty", exc_type=ImportError)
     ours, theirs = pty.openpty()
     args = [sys.executable, "-m", "hornbeam", "fit", "loans.csv", "-t", "state", "-o", "m.hornbeam", "--json"]
     env = os.environ | {"TERM": "xterm"}
@@ -151,6 +189,7 @@ def being_read(fifo, reader):
     return contextlib.nullcontext()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a named pipe in a folder")
 def test_interrupting_ends_with_130_and_no_traceback(run, tmp_path):
     os.mkfifo("rows")  # nobody ever writes: the command waits
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"

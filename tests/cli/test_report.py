@@ -11,10 +11,10 @@ def models(run):
     for name, leaves in (("new", "12"), ("old", "3")):
         done = run("fit", "loans.csv", "-t", "state", "--max-leaves", leaves, "-o", f"{name}.hornbeam")
         assert done.exit_code == 0
-    lines = Path("new-loans.csv").read_text().splitlines()
+    lines = Path("new-loans.csv").read_text(encoding="utf-8").splitlines()
     regions = ["region", *("north" if at % 3 else "south" for at in range(len(lines) - 1))]
     Path("rows.csv").write_text(
-        "".join(f"{line},{region}\n" for line, region in zip(lines, regions, strict=True))
+        "".join(f"{line},{region}\n" for line, region in zip(lines, regions, strict=True)), encoding="utf-8"
     )
     return ["new.hornbeam", "rows.csv", "-t", "state"]
 
@@ -22,7 +22,7 @@ def models(run):
 def test_a_report_compares_groups_and_models(run, models):
     options = ["--positive", "bad", "--groups", "region", "--earlier", "old.hornbeam"]
     assert run("report", *models, *options, "-o", "page.html").exit_code == 0
-    page = Path("page.html").read_text()
+    page = Path("page.html").read_text(encoding="utf-8")
     assert "ROC curve for bad" in page
     assert "Test rows by group" in page
     assert "north" in page
@@ -32,7 +32,7 @@ def test_a_report_compares_groups_and_models(run, models):
 def test_a_card_is_markdown(run, models):
     done = run("card", *models, "--groups", "owner", "--title", "Loans", "-o", "CARD.md")
     assert done.exit_code == 0
-    card = Path("CARD.md").read_text()
+    card = Path("CARD.md").read_text(encoding="utf-8")
     assert card.startswith("# Loans\n")
     assert "## Groups by owner" in card
 
@@ -52,10 +52,12 @@ def test_an_earlier_model_may_have_other_columns(run, models):
     for command, output in (("report", "page.html"), ("card", "CARD.md")):
         done = run(command, "small.hornbeam", *models[1:], "--earlier", "new.hornbeam", "-o", output)
         assert done.exit_code == 0
-        assert "earlier" in Path(output).read_text().lower()
-    lines = [line.split(",") for line in Path("rows.csv").read_text().splitlines()]
+        assert "earlier" in Path(output).read_text(encoding="utf-8").lower()
+    lines = [line.split(",") for line in Path("rows.csv").read_text(encoding="utf-8").splitlines()]
     at = lines[0].index("income")
-    Path("fewer.csv").write_text("".join(",".join(line[:at] + line[at + 1 :]) + "\n" for line in lines))
+    Path("fewer.csv").write_text(
+        "".join(",".join(line[:at] + line[at + 1 :]) + "\n" for line in lines), encoding="utf-8"
+    )
     done = run(
         "report", "small.hornbeam", "fewer.csv", "-t", "state", "--earlier", "new.hornbeam", "-o", "page.html"
     )

@@ -30,7 +30,7 @@ def test_from_a_csv_file_to_c_and_sql(run):
     assert "base rate" in shell("hornbeam score loans.hornbeam new-loans.csv --target state")
     shell("hornbeam predict loans.hornbeam new-loans.csv -o answers.csv")
     shell("hornbeam report loans.hornbeam new-loans.csv --target state -o report.html")
-    assert "<html" in Path("report.html").read_text()[:2000]
+    assert "<html" in Path("report.html").read_text(encoding="utf-8")[:2000]
     shell("hornbeam export loans.hornbeam -o loans.c --vectors new-loans.csv")
     shell("gcc -std=c99 -O1 -shared -fPIC loans.c -o loans.so")
     shell("gcc -std=c99 -DTREE_TEST loans.c -o check")
@@ -38,10 +38,10 @@ def test_from_a_csv_file_to_c_and_sql(run):
     shell("hornbeam export loans.hornbeam -o sqlite.sql --dialect sqlite --table loans --keep id")
     shell("hornbeam export loans.hornbeam -o duckdb.sql --dialect duckdb --table loans --keep id")
 
-    with Path("answers.csv").open(newline="") as file:
+    with Path("answers.csv").open(encoding="utf-8", newline="") as file:
         answers = list(csv.DictReader(file))
     expected = [(row["prediction"], float(row["p_bad"]), float(row["p_good"])) for row in answers]
-    with Path("new-loans.csv").open(newline="") as file:
+    with Path("new-loans.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(expected) == len(rows) == 200
     assert c_answers(rows) == expected
@@ -85,7 +85,7 @@ def sqlite_answers(rows):
         for row in rows
     ]  # fmt: skip
     base.executemany(f"INSERT INTO loans VALUES ({', '.join('?' * len(names))})", values)
-    found = sorted(base.execute(Path("sqlite.sql").read_text()).fetchall())
+    found = sorted(base.execute(Path("sqlite.sql").read_text(encoding="utf-8")).fetchall())
     base.close()
     return [(label, *p) for _, _, label, *p in found]
 
@@ -95,5 +95,5 @@ def duckdb_answers():
         base.execute(
             "CREATE TABLE loans AS SELECT * FROM read_csv('new-loans.csv', types={'zip': 'VARCHAR'})"
         )
-        found = sorted(base.execute(Path("duckdb.sql").read_text()).fetchall())
+        found = sorted(base.execute(Path("duckdb.sql").read_text(encoding="utf-8")).fetchall())
     return [(label, *p) for _, _, label, *p in found]

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 import threading
 from pathlib import Path
 
@@ -291,6 +292,7 @@ def test_rows_stay_valid_when_their_file_is_truncated(tmp_path):
         cache.read(unit)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
 def test_a_pipe_or_device_instead_of_a_file_is_refused(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())

@@ -1,7 +1,6 @@
 """Temporary folders and drafts of a killed process are deleted by the next one, and no others."""
 
 import errno
-import fcntl
 import os
 import subprocess
 import sys
@@ -39,7 +38,7 @@ def owner(tmp_path):
 
 
 def drafts(folder):
-    return [path for path in folder.iterdir() if path.name.startswith(".rows.arrow")]
+    return [path for path in folder.glob(".rows.arrow*") if path.suffix != ".lock"]
 
 
 def test_folders_and_drafts_of_a_killed_process_are_deleted(tmp_path, owner):
@@ -66,7 +65,8 @@ def test_folders_without_a_lock_of_this_machine_are_kept(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / mark).touch()
     (tmp_path / "hornbeam-rescued.safetensors").touch()
-    (tmp_path / "hornbeam-link").symlink_to(tmp_path / "other")
+    if sys.platform != "win32":
+        (tmp_path / "hornbeam-link").symlink_to(tmp_path / "other")
     before = sorted(tmp_path.iterdir())
     with scratch_folder(tmp_path):
         pass
@@ -113,7 +113,10 @@ def test_files_are_closed_before_they_are_renamed_on_windows(tmp_path, monkeypat
         assert (Path(folder) / _lock_name()).exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file is locked on every file system of Windows")
 def test_without_locks_folders_are_created_and_others_are_kept(tmp_path, monkeypatch):
+    import fcntl
+
     def flock(handle, operation):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 

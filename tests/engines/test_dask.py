@@ -67,8 +67,8 @@ def test_a_failed_task_is_repeated(dask_threads, tmp_path):
 def test_the_error_of_a_deadline_says_what_to_check(dask_threads):
     begin = time.monotonic()
     with pytest.raises(EngineError, match=r"(?s)left: 2; tasks .* them: 2\..*lost-worker-timeout.*deadline="):
-        DaskEngine(dask_threads, deadline=0.2).reduce(passes.slow, [1, 2], 2.0)
-    assert time.monotonic() - begin < 2
+        DaskEngine(dask_threads, deadline=0.2).reduce(passes.slow, [1, 2], 6.0)
+    assert time.monotonic() - begin < 6, "before the tasks end"
 
 
 def test_a_long_pass_with_progress_is_not_stopped(dask_threads, monkeypatch):

@@ -29,6 +29,26 @@ def test_equal_rows_are_neighbours_and_have_equal_hashes():
     assert new.sum() == len(np.unique(seen, axis=0))
 
 
+def test_a_subset_has_rows_of_every_kind_in_canonical_order():
+    rows = CanonicalRows.of(Table.read([[1.0]] * 900 + [[2.0]] * 100, [0] * 900 + [1] * 100), Recipe())
+    some = rows.subset(100)
+    assert 80 < (some.table.target == 0).sum() < 98
+    assert (np.diff(some.row_hash.astype(object)) >= 0).all()
+    np.testing.assert_array_equal(
+        some.table.target, rows.table.target[np.searchsorted(rows.row_hash, some.row_hash)]
+    )
+
+
+def test_rows_of_equal_codes_are_in_the_order_of_their_values():
+    values = np.random.default_rng(0).normal(size=(500, 2))
+    values[0], values[1, 0] = -0.0, np.nan
+    orders = np.arange(500), np.random.default_rng(1).permutation(500)
+    one, two = (CanonicalRows.of(Table.read(values[o], [0] * 500), Recipe(max_bins=2)) for o in orders)
+    assert len(np.unique(one.row_hash)) < 20
+    for column, other in zip(one.table.columns, two.table.columns, strict=True):
+        np.testing.assert_array_equal(column, other)
+
+
 def test_codes_are_those_of_the_rows():
     table = random_table(3, n_rows=50)
     rows = CanonicalRows.of(table, Recipe())

@@ -12,7 +12,8 @@ from hornbeam.data import Table
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
-from hornbeam.ensembles.distillation.distillation import Distillation, _softened
+from hornbeam.ensembles.distillation.distillation import Distillation
+from hornbeam.ensembles.distillation.soft_growth import _repeated
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import DataError, ParameterError
@@ -84,7 +85,7 @@ def test_soft_rows_grow_the_regression_tree_of_the_probabilities():
     X, p = rng.random((250, 3)), rng.dirichlet(np.ones(3) * 2, 250).clip(0.02)
     p /= p.sum(axis=1, keepdims=True)
     rows = replace(Table.read(X, rng.integers(0, 3, 250)), target=None)
-    soft = _softened(rows, p)
+    soft = _repeated(rows, p)
     bins = Bins.fit(MemorySource(soft), LocalEngine(1), max_bins=255)
     ours = Grower(Criterion.GINI, min_weight_leaf=4.999, max_depth=4).grow(soft, bins)
     theirs = DecisionTreeRegressor(min_samples_leaf=5, max_depth=4, random_state=0).fit(X, p)

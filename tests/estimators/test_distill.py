@@ -13,8 +13,11 @@ from sklearn.svm import LinearSVC
 
 import hornbeam
 from hornbeam import BoostedTreesClassifier, ForestClassifier, TreeClassifier, distill
-from hornbeam.errors import DataError, ParameterError, TreeError
+from hornbeam.data import Table
+from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import rmse
+from hornbeam.pruning import LeafBudget
+from hornbeam.tree.route import predict_rows
 
 IRIS = load_iris(return_X_y=True)
 
@@ -148,8 +151,30 @@ def test_a_distilled_tree_is_a_tree_like_any_other(tmp_path):
     assert (high >= model.predict_proba(X)).all()
     assert "colour" in str(model.explain(X.iloc[:1]))
     assert model.feature_importances_.sum() == pytest.approx(1)
-    with pytest.raises(TreeError, match="cannot be updated"):
-        model.update(X, y)
+
+
+@pytest.mark.parametrize("slopes", [0, 2])
+def test_rows_that_are_added_and_removed_again_change_nothing(slopes):
+    X, y = frame()
+    model = distill(None, X, y, max_leaf_nodes=4, slopes=slopes)
+    tree, before = model.tree_, model.predict_proba(X)
+    other = np.where(y == "yes", "no", "yes")
+    model.update(X[:40], other[:40])
+    assert model.tree_.evidence[0].sum() == tree.evidence[0].sum() + 40
+    assert np.abs(model.predict_proba(X) - before).max() > 0.1
+    model.forget(X[:40], other[:40])
+    np.testing.assert_allclose(model.predict_proba(X), before, atol=1e-12)
+    np.testing.assert_allclose(model.tree_.belief, tree.belief, atol=1e-12)
+
+
+def test_the_teacher_counts_as_thirty_rows_after_an_update():
+    X, y = frame()
+    model = distill(None, X, y, max_leaf_nodes=2)
+    old = model.tree_
+    prior = old.belief * (old.weight_in_rows[:, None] + 30) - old.evidence
+    model.update(X, y)
+    expected = (2 * old.evidence + prior) / (2 * old.weight_in_rows[:, None] + 30)
+    np.testing.assert_allclose(model.tree_.belief, expected, atol=1e-12)
 
 
 def test_weights_are_counted_as_evidence():
@@ -185,9 +210,29 @@ def test_max_leaf_nodes_is_obeyed(most):
     whole, small = distill(forest, X, y), distill(forest, X, y, max_leaf_nodes=most)
     assert 2 <= small.tree_.n_leaves <= most < whole.tree_.n_leaves
     assert small.tree_.evidence[0].tolist() == whole.tree_.evidence[0].tolist()
-    # It is the top of the larger tree.
-    assert small.tree_.skeleton.feature[0] == whole.tree_.skeleton.feature[0]
-    assert small.tree_.skeleton.threshold[0] == whole.tree_.skeleton.threshold[0]
+
+
+@pytest.mark.parametrize("most", [4, 8])
+def test_a_small_tree_is_closer_to_its_teacher_than_the_top_of_a_large_one(most):
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = ForestClassifier(30, oob_score=True).fit(X, y)
+    found = distill(forest, X, y, max_leaf_nodes=most)
+    large = distill(forest, X, y).tree_
+    top = LeafBudget(most)(large)
+
+    def distance(tree):
+        return ((predict_rows(tree, Table.read(X, schema=tree.schema)) - forest.predict_proba(X)) ** 2).mean()
+
+    assert distance(found.tree_) < distance(top)
+
+
+def test_slopes_bring_a_small_tree_closer_to_its_teacher():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = ForestClassifier(30, oob_score=True).fit(X, y)
+    trees = [distill(forest, X, y, max_leaf_nodes=4, slopes=slopes) for slopes in (0, 1, 2)]
+    assert [len(tree.tree_.slopes) > 0 for tree in trees] == [False, True, True]
+    distance = [((tree.predict_proba(X) - forest.predict_proba(X)) ** 2).mean() for tree in trees]
+    assert distance == sorted(distance, reverse=True)
 
 
 def test_a_limit_above_the_size_by_fidelity_changes_nothing():
@@ -195,6 +240,15 @@ def test_a_limit_above_the_size_by_fidelity_changes_nothing():
     forest = ForestClassifier(30, oob_score=True).fit(X, y)
     whole = distill(forest, X, y)
     assert distill(forest, X, y, max_leaf_nodes=10_000).tree_.digest == whole.tree_.digest
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_max_depth_is_obeyed_without_a_limit_of_leaves(depth):
+    X, y = IRIS
+    forest = ForestClassifier(30, oob_score=True).fit(X, y)
+    tree, whole = distill(forest, X, y, max_depth=depth, slopes=1).tree_, distill(forest, X, y).tree_
+    assert tree.depth == depth < whole.depth
+    assert len(tree.slopes) > 0
 
 
 @pytest.mark.parametrize("most", [1, 2.5, "9"])

@@ -15,7 +15,7 @@ WEIGHT = np.random.default_rng(5).choice([0.5, 1.0, 1.5, 2.75], 60)
 CROSS_FITTED_ONLY = (
     "smoothing",
     "pruning",
-    "simplicity",
+    "tolerance",
     "random_state",
 )
 EXTREME = [

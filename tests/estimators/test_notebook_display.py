@@ -41,7 +41,7 @@ def test_the_html_of_a_pipeline_contains_it():
 
 
 def test_the_link_matches_the_pages_of_the_documentation():
-    names = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    names = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
     folder, _, name = LINK.rpartition("/")
     assert folder.endswith("api/generated")
     assert ".. currentmodule:: hornbeam\n" in names

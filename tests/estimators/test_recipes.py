@@ -35,7 +35,7 @@ def test_auto_is_the_value_of_the_preset(preset):
     assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
     steps = [step.name for step in (recipe.pruner, recipe.smoother) if step is not None]
     if preset == "default":  # size and intervals are chosen on the held-out rows, too
-        steps += ["leaf-price", "borrowing", "interval-calibration"]
+        steps += ["size-path", "leaf-price", "borrowing", "interval-calibration"]
     if preset == "c4.5":
         steps = ["collapse", *steps]
         assert dict(classifier.tree_.history[-1].parameters)["raising"]
@@ -122,8 +122,8 @@ def test_random_state_changes_only_the_folds_and_threads_nothing():
     assert plain[0] == plain[1]
 
 
-def test_simplicity_makes_trees_smaller():
-    leaves = [TreeClassifier(simplicity=dial).fit(X, y).tree_.n_leaves for dial in (0.0, 0.5, 1.0)]
+def test_tolerance_makes_trees_smaller():
+    leaves = [TreeClassifier(tolerance=share).fit(X, y).tree_.n_leaves for share in (0.0, 0.05, 0.2)]
     every = TreeClassifier(pruning=None).fit(X, y).tree_.n_leaves
     assert every > leaves[0] >= leaves[1] >= leaves[2]
     assert leaves[0] > leaves[2] > 1

@@ -143,7 +143,7 @@ def test_unchanged_data_seldom_raises_an_alarm():
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(400, 3))
         y = rng.random(400) < 1 / (1 + np.exp(-X[:, 0] - X[:, 1] * X[:, 2]))
-        found = TreeClassifier(simplicity=1.0).fit(X[:200], y[:200]).drift(X[200:], y[200:])
+        found = TreeClassifier(tolerance=0.05).fit(X[:200], y[:200]).drift(X[200:], y[200:])
         alarms.append((found.psi_p_value < 0.05, np.nanmin(found.p_value) < 0.05))
     # At a rate of one in twenty, 5 or more of 20 happen once in 400 times.
     assert np.sum(alarms, axis=0).max() < 5

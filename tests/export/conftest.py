@@ -60,4 +60,6 @@ def pytest_terminal_summary(terminalreporter):
     path = os.environ.get("HORNBEAM_EXPORT_TABLE")
     if path and total and not terminalreporter.getreports("failed"):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text("".join(f"{json.dumps(asdict(found))}\n" for found in total.values()))
+        Path(path).write_text(
+            "".join(f"{json.dumps(asdict(found))}\n" for found in total.values()), encoding="utf-8"
+        )

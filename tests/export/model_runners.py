@@ -84,7 +84,7 @@ def run_pmml(cases: Cases) -> Predictions:
         yield leaf, _class_codes(tree, label), p
 
 
-def run_jpmml(cases: Cases) -> Predictions:
+def run_jpmml(cases: Cases, class_codes=None) -> Predictions:
     """Run each model in JPMML in a Java process: inside this process Java would leave other libraries a short stack."""
     import pandas as pd
     from jpmml_evaluator import make_backend, make_evaluator
@@ -96,7 +96,8 @@ def run_jpmml(cases: Cases) -> Predictions:
             rows = zip(tree.schema.names, zip(*rows_of(table), strict=True), strict=True)
             inputs = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in rows})
             label, leaf, *p = (column.to_numpy() for _, column in evaluator.evaluateAll(inputs).items())
-            yield leaf.astype(int), _class_codes(tree, label), np.stack(p, axis=1).astype(np.float64)
+            codes_of = _class_codes if class_codes is None else class_codes
+            yield leaf.astype(int), codes_of(tree, label), np.stack(p, axis=1).astype(np.float64)
     finally:
         process = java.gateway.java_process
         java.destroyGateway()

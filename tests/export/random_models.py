@@ -21,10 +21,11 @@ from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree, with_slopes
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
+from support.strategies import slopes_of
 from support.strategies_growing import OF_CLASSES
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "UNSEEN",
     "batches",
     "models",
+    "models_with_slopes",
     "random_model",
     "random_rows",
     "random_rule",
@@ -237,3 +239,18 @@ def _between(low: float, high: float, whole: bool) -> float:
         middle = low / 2 + high / 2
         return middle if low < middle else high
     return nextafter(low, np.inf) if isfinite(low) else high if isfinite(high) else 0.0
+
+
+def models_with_slopes(first: int, dtype: Any = np.float64) -> list[tuple[Tree, Table]]:
+    """A batch of random models whose leaves have slopes, with rows; none sends missing values to every child."""
+    return [
+        (_with_slopes(tree, first + i), rows)
+        for i, (tree, rows) in enumerate(models(first, dtype, shared=False))
+    ]
+
+
+def _with_slopes(tree: Tree, seed: int) -> Tree:
+    rng = np.random.default_rng([seed, 4])
+    share, scale = [1.0, 0.6][seed % 2], [1.0, 0.1, 30.0, 1.0][seed % 4]
+    drawn = (slopes_of(tree, rng, share, scale) for _ in count())
+    return with_slopes(tree, next(slopes for slopes in drawn if len(slopes)))

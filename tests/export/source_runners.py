@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import math
 import shutil
 import subprocess
 from pathlib import Path
@@ -130,9 +131,36 @@ def run_javascript(models: list[tuple[Tree, Table]], folder: Path) -> Prediction
 
 def run_rules(tree, table):
     """Predict with the JSON rules, which have no nodes, as their field `reading` explains."""
-    rules = json.loads(to_json(tree))["rules"]
-    p = np.array([_apply(rules, dict(zip(tree.schema.names, row, strict=True))) for row in values(table)])
+    document = json.loads(to_json(tree))
+    rules, rows = document["rules"], [dict(zip(tree.schema.names, row, strict=True)) for row in values(table)]
+    order = {f["name"]: f["categories"] for f in document["features"] if f["kind"] == "ordinal"}
+    if len(tree.slopes):
+        found = [_apply_slopes(rules, row, order) for row in rows]
+        p = np.array([probabilities for _, probabilities in found])
+        first = np.array([scores.index(max(scores)) for scores, _ in found])
+        return None, first if tree.decision.is_default else tree.decision(p), p
+    p = np.array([_apply(rules, row) for row in rows])
     return None, tree.decision(p), p
+
+
+def _apply_slopes(rules, row, order):
+    """Scores and probabilities of the one rule that holds."""
+    [rule] = [r for r in rules if all(_holds(c, row[c["feature"]]) for c in r["if"])]
+    if "slopes" not in rule:
+        return rule["probabilities"], rule["probabilities"]
+    scores = [-math.inf if score is None else score for score in rule["scores"]]
+    for term in rule["slopes"]:
+        value = row[term["feature"]]
+        if value is None:
+            continue
+        if "category" in term:
+            value = float(value == term["category"])
+        elif term["feature"] in order:
+            value = float(order[term["feature"]].index(value))
+        change = min(max(value, term["low"]), term["high"]) - term["centre"]
+        scores = [score + slope * change for score, slope in zip(scores, term["slope"], strict=True)]
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return scores, [power / sum(powers) for power in powers]
 
 
 def _apply(rules, row):

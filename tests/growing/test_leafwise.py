@@ -144,7 +144,7 @@ from pathlib import Path
 from growing.test_leafwise import grown_digest
 
 alone = grown_digest(500, n_jobs=1)
-taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
 assert grown_digest(500, n_jobs=200) == alone
 """

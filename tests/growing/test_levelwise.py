@@ -1,5 +1,8 @@
 """Passes, messages and cache of growing level by level; that the tree is the same is in `laws/test_same_tree.py`."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -164,6 +167,21 @@ def test_the_cache_keeps_entries_while_there_is_space():
     unpickled = sent(cache)
     unpickled.put("a", node, 7)
     assert unpickled.get("a", 4, 7)[1] == 1
+
+
+def test_threads_share_the_space_of_the_cache():
+    class Slow:
+        """The other thread puts its entry while the size of this one is read."""
+
+        @property
+        def nbytes(self):
+            time.sleep(0.05)
+            return 16
+
+    cache = NodeOfRowCache(max_bytes=24)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda unit: cache.put(unit, Slow(), 5), "ab"))
+    assert len(cache._entries) == 1
 
 
 @pytest.mark.parametrize("max_bytes", [0, 500])

@@ -22,6 +22,7 @@ import numpy as np
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.growing import Grower, Missing
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits an ignored signal
 n_rows, n_features, n_jobs, holes = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 rng = np.random.default_rng(0)
 X = rng.integers(0, 200, (n_rows, n_features)).astype(float)
@@ -88,6 +89,26 @@ def test_a_kernel_that_starts_after_the_stop_is_stopped_too():
     early = watch.progress_slot()
     watch.stop()
     assert (early[1], watch.progress_slot()[1]) == (1, 1)
+
+
+def test_a_stop_while_a_slot_is_made_is_not_lost():
+    class Interrupted(Watch):
+        """Another thread stops it right after this one has read that it goes on."""
+
+        at_work = False
+
+        @property
+        def stopped(self) -> bool:
+            before, self.at_work = self.at_work, True
+            if not before:
+                self.stop()
+            return before
+
+        @stopped.setter
+        def stopped(self, value: bool) -> None:
+            self.at_work = value
+
+    assert Interrupted().progress_slot()[1] == 1
 
 
 def test_an_error_of_the_work_is_raised():

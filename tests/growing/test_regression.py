@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hornbeam.data import Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
+from hornbeam.data.weights import fixed_point_weights
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree.route import decision_path
@@ -164,6 +165,27 @@ def test_a_constant_target_is_one_leaf(value):
         tree = tree_of(X, np.full(50, value), sample_weight=weight)
         assert tree.n_nodes == 1
         assert tree.belief[0, 0] == pytest.approx(value, rel=1e-12, abs=1e-290)
+
+
+@pytest.mark.parametrize("value", [0.1, 3.3, 1000.0])
+def test_a_constant_target_of_a_few_weighted_rows_is_one_leaf(value):
+    # With few rows a step is much smaller than the rounding of a float product of weight and value.
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n = int(rng.integers(2, 9))
+        for weight in (rng.exponential(size=n), np.round(1e9 * rng.exponential(size=n))):
+            assert tree_of(rng.normal(size=(n, 2)), np.full(n, value), sample_weight=weight).n_nodes == 1
+
+
+@given(st.lists(st.tuples(st.floats(-1e100, 1e100), st.floats(2.0**-20, 2.0**20)), min_size=1, max_size=8))
+def test_products_of_weight_and_value_are_rounded_once(rows):
+    values, weights = (np.array(column) for column in zip(*rows, strict=True))
+    steps, step = fixed_point_weights(weights)
+    target = NumericTarget.of(values, steps, step)
+    for value, weight, found in zip(values, steps, target.numerators(steps, step), strict=True):
+        exact = Fraction(value.item()) * weight.item() * Fraction(step) / Fraction(target.unit)
+        if step != 1.0:
+            assert abs(exact - found.item()) <= Fraction(1, 2) + Fraction(1, 2**40)
 
 
 def test_trees_of_two_rows_and_of_one_row():

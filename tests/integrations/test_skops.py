@@ -23,8 +23,9 @@ def own_name(estimator):
 
 
 def types_to_trust(estimator):
-    """The class; skops does not trust the internals of scikit-learn's own trees."""
-    inside = ["sklearn.tree._tree.Tree"] if isinstance(estimator, hornbeam.SmoothedClassifier) else []
+    """The class, and what skops does not trust of scikit-learn's tree: its internals, in new versions."""
+    wrapped = isinstance(estimator, hornbeam.SmoothedClassifier)
+    inside = sio.get_untrusted_types(data=sio.dumps(estimator.estimator_)) if wrapped else []
     return sorted([own_name(estimator), *inside])
 
 

@@ -5,10 +5,12 @@ from math import comb
 
 import numpy as np
 import pytest
+import scipy
 from scipy import special
 
 from hornbeam.kernels.beta import beta_cdf, beta_quantile, student_bound
 
+SCIPY = tuple(int(part) for part in scipy.__version__.split(".")[:2])
 LARGEST = {"few rows": (-2, 1.5), "some rows": (-1, 4), "many rows": (2, 9)}
 
 
@@ -21,7 +23,12 @@ def drawn(span, n=2000, seed=0):
 def test_probabilities_equal_scipy(span):
     a, b, rng = drawn(span)
     x = rng.beta(a, b)
-    np.testing.assert_allclose(beta_cdf(a, b, x), special.betainc(a, b, x), rtol=0, atol=1e-10)
+    found, other = beta_cdf(a, b, x), special.betainc(a, b, x)
+    if SCIPY < (1, 17):  # its betainc has errors of up to 2e-8 for parameters of 1e9
+        exact = np.maximum(a, b) < 1e5
+        np.testing.assert_allclose(found, other, rtol=0, atol=1e-7)
+        found, other = found[exact], other[exact]
+    np.testing.assert_allclose(found, other, rtol=0, atol=1e-10)
 
 
 def test_probabilities_are_exact_sums_of_binomials():

@@ -1,5 +1,8 @@
 """The thread pool: results in order, errors passed on, and fewer threads where the system has no more."""
 
+import gc
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -38,6 +41,25 @@ def test_all_threads_end_with_the_pool():
     with Pool(3) as pool:
         list(pool.map(abs, range(9)))
     assert threading.active_count() == before
+
+
+def test_threads_of_a_pool_that_was_not_shut_down_end_with_it():
+    pool = Pool(2)
+    assert pool.submit(abs, -1).result() == 1
+    (thread,) = pool._threads
+    assert thread.is_alive()
+    del pool
+    gc.collect()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def test_the_interpreter_ends_with_a_pool_that_was_not_shut_down():
+    script = "from hornbeam.kernels.pool import Pool; pool = Pool(2); print(pool.submit(abs, -1).result())"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "1\n"
 
 
 def test_tasks_that_have_not_begun_can_be_cancelled():

@@ -36,7 +36,7 @@ def sources():
         pytest.skip("only a checkout has the sources")
     for floor in STORED:
         for path in sorted((home / floor).rglob("*.py")):
-            yield path.relative_to(home).as_posix(), ast.parse(path.read_text())
+            yield path.relative_to(home).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_number(node):
@@ -68,7 +68,7 @@ def test_no_kernel_calls_the_c_library():
     found = [
         f"{path.name}: {hit[0]}"
         for path in sorted((HOME / "native").rglob("*.?pp"))
-        for hit in KERNELS.finditer(path.read_text())
+        for hit in KERNELS.finditer(path.read_text(encoding="utf-8"))
     ]
     assert found == []
 

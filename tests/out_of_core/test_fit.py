@@ -73,7 +73,7 @@ def test_the_tree_does_not_depend_on_the_cache(tmp_path):
 
 def test_with_few_rows_cross_fitting_finds_the_same_level_wise_as_in_memory():
     """Up to `CrossFitted.rows` rows the sample is all of them."""
-    cross_fitted = CrossFitted(DEFAULT, simplicity=0.5)
+    cross_fitted = CrossFitted(DEFAULT, tolerance=0.05)
     tree, expected = fit(MemorySource(CANCER, 50), cross_fitted, memory=LITTLE), cross_fitted.fit(CANCER)
     assert tree.digest == expected.digest
     assert tree.history == expected.history

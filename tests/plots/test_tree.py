@@ -10,10 +10,13 @@ from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.export.people.palette import CLASS_COLOURS
-from hornbeam.export.wording import feature_name, label_text
+from hornbeam.export.slope_text import terms_text
+from hornbeam.export.wording import feature_name, label_text, shortened
 from hornbeam.plots import TreeDisplay
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton, Tree, with_slopes
 from hornbeam.tree.walk import path
+from support.lending import income, lending
+from support.strategies import slopes_of
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
@@ -237,3 +240,31 @@ def test_every_leaf_has_the_probability_of_the_class_of_interest():
     assert sorted(cells[1::4]) == sorted(f"{p:.2f}" for p in display.shown_.tree.belief[leaf, 2])
     with pytest.raises(ParameterError, match=r"positive=7: expected one of the classes \[0, 1, 2\]"):
         TreeDisplay.from_estimator(clf, positive=7)
+
+
+@pytest.mark.parametrize("n_leaves", [2, 16, 32])
+def test_terms_of_leaves_have_room(n_leaves):
+    clf, _ = fitted(n_leaves, n_classes=2)
+    tree = with_slopes(clf.tree_, slopes_of(clf.tree_, np.random.default_rng(0), share=1.0))
+    display = TreeDisplay.from_estimator(tree)
+    written = [text.get_text() for text in display.table_]
+    assert written[4] == "changes within the leaf"
+    for leaf in tree.slopes.leaves.tolist():
+        assert "\n".join(shortened(term, 80) for term in terms_text(tree, leaf)) in written
+    extents = boxes(display)
+    assert len(overlapping(extents)) == 0
+    assert (extents[:, 2] <= display.figure_.canvas.get_width_height()[0] + 1).all()
+
+
+def test_terms_are_left_out_where_lines_are_too_low():
+    _, ax = pyplot.subplots(figsize=(8, 1.6))
+    display = TreeDisplay.from_estimator(lending(), ax=ax)
+    assert "changes within the leaf" not in [text.get_text() for text in display.table_]
+    assert "rows" in [text.get_text() for text in display.table_]
+
+
+def test_the_caption_has_the_prediction_of_the_row_with_its_terms():
+    caption = TreeDisplay.from_estimator(lending(), highlight=[[3, 24, "clerk", "B"]]).caption_.get_text()
+    assert caption.endswith("dark: the path of a row to node 1, where it is predicted bad 0.55")
+    caption = TreeDisplay.from_estimator(income(), highlight=[[3, 24, "clerk", "B"]]).caption_.get_text()
+    assert caption.endswith("where it is predicted 77.5")

@@ -53,24 +53,42 @@ class Browser:
         self.driver.stop()
 
     @contextmanager
-    def page(self, html, folder, *, width=1280, height=900, scheme="light"):
-        """Open a page from a file, and insist in the end that it ran clean and asked for nothing."""
+    def page(self, html, folder, **screen):
+        """Write a page to a file, open it, and insist in the end that it requested nothing else."""
         path = folder / "report.html"
         path.write_text(html, encoding="utf-8", newline="\n")
+        with self.visit(path, may_request=(path.as_uri(), "data:,"), **screen) as page:
+            yield page
+
+    @contextmanager
+    def visit(self, place, *, may_request=None, width=1280, height=900, scheme="light"):
+        """Open a file, or an address; insist in the end that it ran clean and stayed in its folder."""
+        address = place if isinstance(place, str) else place.as_uri()
+        inside = (address[: address.rindex("/") + 1], "data:")
         context = self.chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, offline=True
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            offline=address.startswith("file:"),
         )
         page, notes = context.new_page(), []
-        page.on("console", lambda message: notes.append(f"console: {message.text}"))
+
+        def note_message(message):
+            if "pydata-sphinx-theme" not in message.location["url"]:  # it logs the colour mode
+                notes.append(f"console: {message.text}")
+
+        page.on("console", note_message)
         page.on("pageerror", lambda error: notes.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (notes.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: notes.append(f"request: {request.url}"))
+
+        def note_request(request):
+            if request.url not in may_request if may_request else not request.url.startswith(inside):
+                notes.append(f"request: {request.url}")
+
+        page.on("request", note_request)
         try:
-            page.goto(path.as_uri())
+            page.goto(address)
             yield page
             page.wait_for_timeout(20)
-            assert [
-                note for note in notes if note not in (f"request: {path.as_uri()}", "request: data:,")
-            ] == []
+            assert not notes, notes
         finally:
             context.close()

@@ -28,7 +28,7 @@ def test_the_step_of_calibrated_intervals_keeps_its_effect(tmp_path):
     clf = hornbeam.TreeClassifier().fit(X, X[:, 0] + rng.normal(size=300) > 0)
     path = tmp_path / "model.hornbeam"
     hornbeam.save(clf, path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert '"step": "interval-calibration"' in text
     lines = [line for line in text.splitlines() if '"sha256"' not in line]  # the text is edited on purpose
     path.write_text("\n".join(lines).replace('"step": "interval-calibration"', '"step": "appraisal"'))

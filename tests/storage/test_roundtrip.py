@@ -62,7 +62,9 @@ def test_every_tree_comes_back(tree, as_tensors):
 @given(trees())
 @settings(max_examples=30)
 def test_text_keeps_to_the_published_schema(tree):
-    schema = json.loads(resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text())
+    schema = json.loads(
+        resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")
+    )
     jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with the extra test")
     jsonschema.validate(json.loads(encode(Model(tree))), schema)
 
@@ -207,7 +209,7 @@ PARAMETERS = {
     "class_weight": [{0: 1.0, 1: 2.5}, "balanced"],
     "monotonic_cst": [[1, 0], (1, 0), {"x0": 1}, np.array([1, 0], np.int8)],
     "costs": [[[0, 1], [5, 0]], np.array([[0.0, 1.0], [5.0, 0.0]]), {(0, 1): 5}],
-    "simplicity": [0.5],
+    "tolerance": [0.5],
     "random_state": [3],
     "min_samples_leaf": [0.25, np.int64(2)],
     "min_impurity_decrease": [1e-300],
@@ -263,7 +265,7 @@ def test_a_file_of_every_version_is_read_for_ever(version, suffix):
     pandas = pytest.importorskip("pandas")
     golden = Path(__file__).with_name("golden")
     model = hornbeam.load(golden / f"{version}.{suffix}")
-    expected = json.loads((golden / f"{version}.json").read_text())
+    expected = json.loads((golden / f"{version}.json").read_text(encoding="utf-8"))
     rows = pandas.DataFrame(expected["rows"])
     assert model.tree_.digest == expected["digest"]
     assert model.predict_proba(rows).tolist() == expected["probabilities"]
@@ -278,7 +280,7 @@ def test_the_first_measured_tree_is_read_for_ever(suffix):
     pandas = pytest.importorskip("pandas")
     golden = Path(__file__).with_name("golden")
     model = hornbeam.load(golden / f"1.1.{suffix}")
-    expected = json.loads((golden / "1.1.json").read_text())
+    expected = json.loads((golden / "1.1.json").read_text(encoding="utf-8"))
     assert model.tree_.digest == expected["digest"]
     assert model.predict(pandas.DataFrame(expected["rows"])).tolist() == expected["means"]
 
@@ -289,7 +291,7 @@ def test_the_first_decision_rule_is_read_for_ever(suffix):
     pandas = pytest.importorskip("pandas")
     golden = Path(__file__).with_name("golden")
     model = hornbeam.load(golden / f"1.3.{suffix}")
-    expected = json.loads((golden / "1.3.json").read_text())
+    expected = json.loads((golden / "1.3.json").read_text(encoding="utf-8"))
     rows = pandas.DataFrame(expected["rows"])
     assert model.tree_.digest == expected["digest"]
     assert model.predict_proba(rows).tolist() == expected["probabilities"]
@@ -298,7 +300,9 @@ def test_the_first_decision_rule_is_read_for_ever(suffix):
 
 def test_there_is_a_golden_file_of_every_version():
     golden = Path(__file__).with_name("golden")
-    versions = {tuple(json.loads(path.read_text())["version"]) for path in golden.glob("*.hornbeam")}
+    versions = {
+        tuple(json.loads(path.read_text(encoding="utf-8"))["version"]) for path in golden.glob("*.hornbeam")
+    }
     assert versions == {(VERSION[0], minor) for minor in range(VERSION[1] + 1)}
 
 
@@ -316,7 +320,7 @@ def test_the_first_forest_and_the_first_rules_are_read_for_ever(name):
     pandas = pytest.importorskip("pandas")
     golden = Path(__file__).with_name("golden")
     model = hornbeam.load(golden / name)
-    expected = json.loads((golden / "1.2.json").read_text())
+    expected = json.loads((golden / "1.2.json").read_text(encoding="utf-8"))
     rows = pandas.DataFrame(expected["rows"])
     assert type(model).__name__ == expected[name]["estimator"]
     assert getattr(model, "temperature_", 1.0) == 1.0  # files had none

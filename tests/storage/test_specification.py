@@ -11,11 +11,13 @@ import pytest
 import hornbeam
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
-from hornbeam.storage.layout import ARRAYS, OF_GROVE
+from hornbeam.storage.layout import ARRAYS, OF_GROVE, OF_SLOPES
 from hornbeam.storage.limits import VERSION
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "storage.md"
-SCHEMA = json.loads(resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text())
+SCHEMA = json.loads(
+    resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")
+)
 TYPES = {"<i4": "int32", "<i8": "int64", "<f8": "float64"}
 
 X, Y = np.array([[0.0, 1.0], [1.0, np.nan], [2.0, 0.0], [3.0, 1.0]]), ["no", "no", "yes", "yes"]
@@ -38,7 +40,7 @@ def test_the_page_names_every_key_and_every_array():
     text = PAGE.read_text(encoding="utf-8")
     lines = [
         cells(line)
-        for line in text[text.index("## The format") : text.index("### Several trees")].splitlines()
+        for line in text[text.index("## The format") : text.index("### Leaves with slopes")].splitlines()
         if line.startswith("| `")
     ]
     arrays = {line[0].strip("`"): line[1:3] for line in lines if len(line) == 4}
@@ -58,6 +60,17 @@ def test_the_page_names_the_version():
     assert f"## The format, version {version}\n" in text
 
 
+def test_the_page_names_the_arrays_of_slopes():
+    text = PAGE.read_text(encoding="utf-8")
+    part = text[text.index("### Leaves with slopes") : text.index("### Several trees")]
+    lines = [cells(line) for line in part.splitlines() if line.startswith("| `")]
+    per = {"n_terms": "terms", "n_outputs": "outputs"}
+    assert [(line[0].strip("`"), *line[1:3]) for line in lines] == [
+        (name, TYPES[array.dtype], " × ".join(per[size] for size in array.per))
+        for name, array in OF_SLOPES.items()
+    ], "in the order of the fingerprint"
+
+
 def test_the_page_names_what_several_trees_have_beside():
     text = PAGE.read_text(encoding="utf-8")
     part = text[text.index("### Several trees") :]
@@ -71,8 +84,9 @@ def test_the_page_names_what_several_trees_have_beside():
 
 
 def test_the_schema_asks_for_the_same():
-    assert set(SCHEMA["required"]) | {"sha256", "decision"} == set(SCHEMA["properties"])
+    assert set(SCHEMA["required"]) | {"sha256", "decision", "n_terms"} == set(SCHEMA["properties"])
     assert SCHEMA["properties"]["tree"]["required"] == list(ARRAYS)
+    assert SCHEMA["allOf"][0]["then"]["properties"]["tree"]["required"] == list(OF_SLOPES)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)

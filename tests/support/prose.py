@@ -50,7 +50,7 @@ _PATTERNS = [(re.compile(pattern, re.IGNORECASE), plain) for pattern, plain in B
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Docstring lines without examples, and comments, with their line numbers."""
-    source = path.read_text()
+    source = path.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
             literal = node.body[0]
@@ -81,7 +81,7 @@ def sample(paths: list[Path], seed: int) -> tuple[list[str], list[str]]:
     """100 first lines of docstrings and 50 comments, with their places."""
     first_lines, comments = [], []
     for path in paths:
-        source = path.read_text()
+        source = path.read_text(encoding="utf-8")
         documented = [node for node in ast.walk(ast.parse(source)) if isinstance(node, DOCUMENTED)]
         first_lines += [
             f"{path}:{node.body[0].lineno}: {text.splitlines()[0]}"

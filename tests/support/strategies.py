@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.tree import Skeleton, Step, Tree, raw_belief
+from hornbeam.tree import Skeleton, Slopes, Step, Tree, raw_belief, with_slopes
 from hornbeam.tree.walk import pull_up
 
-__all__ = ["chain", "schemas", "skeletons", "tables", "trees"]
+__all__ = ["chain", "schemas", "skeletons", "slopes_of", "tables", "trees", "trees_with_slopes"]
 
 _names = st.text(max_size=5)
 _categories = st.one_of(
@@ -121,10 +121,12 @@ def tables(
 
 
 @st.composite
-def trees(draw: DrawFn, schema: SearchStrategy[Schema] | None = None, max_inner: int = 12) -> Tree:
+def trees(
+    draw: DrawFn, schema: SearchStrategy[Schema] | None = None, max_inner: int = 12, fractional: bool = True
+) -> Tree:
     """A tree with any evidence: empty leaves, rows that stopped on the way, beliefs raw or smoothed."""
     given_schema = draw(schemas() if schema is None else schema)
-    skeleton = draw(skeletons(given_schema, max_inner))
+    skeleton = draw(skeletons(given_schema, max_inner, fractional))
     n, k = skeleton.n_nodes, given_schema.n_classes
     most = draw(st.sampled_from([0, 1, 5, 2**40]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -146,3 +148,36 @@ def trees(draw: DrawFn, schema: SearchStrategy[Schema] | None = None, max_inner:
         borrowed=borrowed,
         history=tuple(Step.of(name, seed=1) for name in draw(st.lists(_names, max_size=2))),
     )
+
+
+def slopes_of(tree: Tree, rng: np.random.Generator, share: float = 0.7, scale: float = 1.0) -> Slopes:
+    """Random terms: about `share` of the leaves have some, on features of every kind."""
+    leaves = np.flatnonzero(tree.skeleton.is_leaf & (rng.random(tree.n_nodes) < share))
+    terms: list[tuple[int, int, int, float, float, float]] = []
+    for leaf in leaves.tolist():
+        for f, feature in enumerate(tree.schema.features):
+            size = len(feature.categories)
+            if feature.kind is Kind.NOMINAL:
+                codes = np.flatnonzero(rng.random(size) < 0.3).tolist()
+                terms += [(leaf, f, code, 0.0, 1.0, float(rng.random())) for code in codes]
+            elif rng.random() < 0.5:
+                low, centre, high = np.sort(
+                    rng.normal(size=3) if size == 0 else rng.random(3) * size
+                ).tolist()
+                terms.append((leaf, f, -1, low, high, centre))
+    slope = scale * rng.normal(size=(len(terms), tree.schema.n_outputs))
+    if not terms:
+        return Slopes.none(tree.schema.n_outputs)
+    node, feature_of, category, low_, high_, centre_ = zip(*terms, strict=True)
+    return Slopes.of(node, feature_of, low_, high_, centre_, slope, category)
+
+
+@st.composite
+def trees_with_slopes(
+    draw: DrawFn, schema: SearchStrategy[Schema] | None = None, max_inner: int = 12
+) -> Tree:
+    """A tree of `trees` with random terms; with very steep ones now and then."""
+    tree = draw(trees(schema, max_inner, fractional=False))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    scale = draw(st.sampled_from([1.0, 1.0, 0.0, 1e-3, 300.0, 1e90]))
+    return with_slopes(tree, slopes_of(tree, rng, draw(st.sampled_from([0.3, 1.0])), scale))

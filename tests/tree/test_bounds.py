@@ -4,7 +4,13 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hornbeam.tree.statistics.bounds import mean_bounds, mean_in_bounds, rate_bounds, rate_in_bounds
+from hornbeam.tree.statistics.bounds import (
+    mean_bounds,
+    mean_in_bounds,
+    moved_rate_bounds,
+    rate_bounds,
+    rate_in_bounds,
+)
 
 rates = st.floats(0.0, 1.0)
 sizes = st.floats(0.05, 1e5)
@@ -30,3 +36,28 @@ def test_holds_mean_agrees_with_the_bounds(mean, variance, size, truth, level):
 def test_bounds_of_a_mean_without_rows_are_infinite():
     low, high = mean_bounds(np.array([1.0]), np.array([4.0]), np.array([0.0]))
     assert (low[0], high[0]) == (-np.inf, np.inf)
+
+
+unit = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300, 1 - 2**-53]))
+
+
+@given(
+    st.tuples(unit, unit, unit).map(sorted), st.one_of(st.floats(-30, 30), st.sampled_from([-800.0, 800.0]))
+)
+def test_moved_bounds_hold_the_moved_rate(rates, change):
+    low, base, high = (np.array([rate]) for rate in rates)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        odds = np.exp(change)
+        moved = base if base[0] in (0.0, 1.0) else 1 / (1 + (1 - base) / (base * odds))
+    below, above = moved_rate_bounds(low, high, base, moved)
+    assert 0 <= below <= moved <= above <= 1
+    if low[0] > 1e-6 and high[0] < 1 - 1e-6 and abs(change) < 10:
+        for bound, found in ((low, below), (high, above)):
+            np.testing.assert_allclose(found, 1 / (1 + (1 - bound) / (bound * odds)), rtol=1e-8)
+
+
+def test_bounds_that_nothing_moves_stay():
+    low, base, high = np.array([0.0, 0.2, 0.8]), np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.9, 1.0])
+    below, above = moved_rate_bounds(low, high, base, base)
+    np.testing.assert_allclose(below, low)
+    np.testing.assert_allclose(above, high)

@@ -148,7 +148,7 @@ def test_with_a_positive_class_the_decision_is_shown_too():
 def test_an_old_file_without_a_rule_decides_by_its_parameters(clf, tmp_path):
     path = tmp_path / "model.hornbeam"
     hornbeam.save(clf, path)
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     del content["decision"], content["sha256"]
     content["version"] = [1, 0]
     path.write_text(json.dumps(content))
@@ -176,7 +176,7 @@ def test_an_old_file_without_a_rule_decides_by_its_parameters(clf, tmp_path):
 def test_an_invalid_rule_in_a_file_is_refused(decision, message, tmp_path):
     path = tmp_path / "model.hornbeam"
     hornbeam.save(TreeClassifier(costs=[[0, 5], [1, 0]]).fit(X, y), path)
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     content["decision"] = decision
     del content["sha256"]
     path.write_text(json.dumps(content))

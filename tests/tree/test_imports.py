@@ -17,7 +17,7 @@ MODULES = {
 
 def imported(path):
     """Modules of hornbeam.tree that a file imports anywhere, in functions and TYPE_CHECKING blocks too."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from {alias.name for alias in node.names} & MODULES.keys()
         elif isinstance(node, ast.ImportFrom):
@@ -32,4 +32,6 @@ def test_imports_within_the_tree_package_have_no_circle():
 
 
 def test_no_import_is_for_type_checkers_alone():
-    assert [module for module, path in MODULES.items() if "TYPE_CHECKING" in path.read_text()] == []
+    assert [
+        module for module, path in MODULES.items() if "TYPE_CHECKING" in path.read_text(encoding="utf-8")
+    ] == []

@@ -31,7 +31,7 @@ def loss(tree, table):
 def test_on_noisy_rows_it_beats_fixed_smoothers_and_the_leave_one_out_optimum():
     both = noisy(3000, 0)
     train, test = both.slice(0, 600), both.slice(600, 3000)
-    cross_fitted = loss(CrossFitted(DEFAULT, simplicity=None).fit(train), test)
+    cross_fitted = loss(CrossFitted(DEFAULT, tolerance=None).fit(train), test)
     for other in (Raw(), HGS(), LeaveOneOutHGS()):
         assert cross_fitted < loss(replace(DEFAULT, smoother=other).fit(train), test) - 0.005
 
@@ -55,7 +55,7 @@ def test_the_tree_does_not_depend_on_the_order_of_rows_or_threads():
 
 def test_strengths_of_a_sample_are_good_for_the_whole_table():
     table = noisy(6000, 2)
-    all_rows, some = CrossFitted(DEFAULT, simplicity=None), CrossFitted(DEFAULT, rows=1500, simplicity=None)
+    all_rows, some = CrossFitted(DEFAULT, tolerance=None), CrossFitted(DEFAULT, rows=1500, tolerance=None)
     train, test = table.slice(0, 4000), table.slice(4000, 6000)
     whole, part = all_rows.fit(train), some.fit(train)
     np.testing.assert_array_equal(part.evidence, whole.evidence)  # only the strengths are from the sample
@@ -65,7 +65,7 @@ def test_strengths_of_a_sample_are_good_for_the_whole_table():
 
 
 def test_the_pruner_of_the_recipe_is_used():
-    pruned = CrossFitted(replace(DEFAULT, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
+    pruned = CrossFitted(replace(DEFAULT, pruner=PRESETS["c4.5"].pruner), tolerance=None).fit(CANCER)
     steps = ["grow", "collapse", "error-based", "borrowing", "interval-calibration"]
     assert [step.name for step in pruned.history] == steps
 
@@ -97,8 +97,8 @@ def test_it_fits_a_handful_of_rows(n):
     [
         ({"folds": 1}, "folds=1: expected 2 or more"),
         ({"rows": 1}, "rows=1: expected 2 or more"),
-        ({"simplicity": 1.5}, "from 0 .most accurate. to 1 .smallest."),
-        ({"simplicity": float("nan")}, "from 0 .most accurate."),
+        ({"tolerance": -0.1}, "a share of 0 or more"),
+        ({"tolerance": float("nan")}, "a share of 0 or more"),
     ],
 )
 def test_parameters_out_of_range_raise(setting, message):

@@ -12,6 +12,7 @@ from hornbeam.data import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
 from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumError, cost_complexity_pruners
+from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
 from hornbeam.tree.decision.costs import Costs
@@ -127,7 +128,7 @@ def test_one_sweep_gives_the_losses_of_every_alpha(smoother, missing):
         alphas = np.array([each.alpha for each in pruners])
         for one in fold_trees(recipe, table, 2):
             lost = losses(recipe.finish(one.tree).belief, "log")
-            fast = evaluate_alphas(alphas, one.tree, one.held, lost, impurity)
+            fast = evaluate_alphas(alphas, one.tree, cut_alphas(one.tree, impurity), one.held, lost)
             slow = evaluate_pruners(recipe, pruners, one, "log")
             np.testing.assert_array_equal(fast.n_leaves, slow.n_leaves)
             np.testing.assert_allclose(fast.loss, slow.loss, rtol=1e-9)
@@ -203,14 +204,14 @@ def test_a_tree_of_noise_is_pruned_to_its_root():
 
 def test_cross_fitted_smoothing_takes_a_pruner_that_is_chosen():
     cv = CrossValidated(PRESETS["default"], simplicity=1.0)
-    tree = CrossFitted(cv, simplicity=None).fit(CANCER)
+    tree = CrossFitted(cv, tolerance=None).fit(CANCER)
     assert [step.name for step in tree.history] == [
         "grow",
         "cost-complexity",
         "borrowing",
         "interval-calibration",
     ]
-    assert tree.digest == CrossFitted(cv.choose(CANCER), simplicity=None).fit(CANCER).digest
+    assert tree.digest == CrossFitted(cv.choose(CANCER), tolerance=None).fit(CANCER).digest
 
 
 def test_the_pruner_of_the_recipe_is_replaced():

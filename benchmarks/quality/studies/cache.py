@@ -24,6 +24,7 @@ class Result:
     leaves: int | None = None
     depth: int | None = None
     steps: int | None = None
+    numbers: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -34,7 +35,7 @@ class Result:
 
     @classmethod
     def of_plain(cls, plain: dict[str, Any]) -> Result:
-        """Read what `plain` wrote; what it wrote before there were leaves, depth, steps and costs has none."""
+        """Read what `plain` wrote; what it wrote before there were leaves, depth, steps, numbers and costs has none."""
         tally = plain["tally"]
         if tally is not None:
             tally = ScoreSums(**tally | {"bins": np.array(tally["bins"])})

@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.quality.studies.sets import SEED, Fold
 from hornbeam.data import Table
 from hornbeam.pruning import cost_complexity_pruners
+from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HierarchicalShrinkage
 from hornbeam.tree.route import route
@@ -79,4 +80,4 @@ def _try(tree: Tree, rows: Table, alphas: Floats) -> CandidateLosses:
     assert rows.target is not None
     held = np.zeros(tree.evidence.shape)
     np.add.at(held, (route(tree.skeleton, rows), rows.target), 1.0)
-    return evaluate_alphas(alphas, tree, held, losses(tree.belief, "brier"))
+    return evaluate_alphas(alphas, tree, cut_alphas(tree), held, losses(tree.belief, "brier"))

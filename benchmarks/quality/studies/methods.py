@@ -24,8 +24,9 @@ class Outcome:
     """What a method said of the test rows, or why it said nothing.
 
     ``seconds`` are CPU seconds of training, shared parts included; ``size`` is the number of nodes, if there are
-    any to count, as with ``leaves`` and ``depth``; ``steps`` are those of a gradient descent. ``costs`` are sums
-    over the test rows by name, in studies that have any (`studies.costs`).
+    any to count, as with ``leaves`` and ``depth``; ``numbers`` are those that a reader of the model meets; ``steps``
+    are those of a gradient descent. ``costs`` are sums over the test rows by name, in studies that have any
+    (`studies.costs`).
     """
 
     method: str
@@ -36,6 +37,7 @@ class Outcome:
     leaves: int | None = None
     depth: int | None = None
     steps: int | None = None
+    numbers: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod

@@ -33,12 +33,15 @@ MEASURES = {
     "calibration error": operator.attrgetter("calibration_error"),
 }
 COLUMNS = {measure: measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES}
-SIZES = ("leaves", "depth", "steps")
+SIZES = ("leaves", "depth", "steps", "numbers")
 _ABOUT = ("set", "rows", "classes", "method")
 _USUAL = frozenset((*_ABOUT, *COLUMNS.values(), "seconds", "nodes", *SIZES, "reason"))
 NOT_RUN = "not run yet"
 NOTHING: Mapping[str, Callable[[Line], float]] = MappingProxyType({})
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1")
+LIBRARIES = (
+    *("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1", "lightgbm", "imodels", "interpret-core"),
+    *("licketysplit", "pycontree", "pystreed"),
+)
 
 
 class Known(NamedTuple):
@@ -64,12 +67,13 @@ class Line:
     leaves: float = np.nan
     depth: float = np.nan
     steps: float = np.nan
+    numbers: float = np.nan
     costs: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, entry: Entry, method: str, folds: Sequence[Result]) -> Line:
+    def of(cls, entry: Entry, method: str, folds: Sequence[Result], n_folds: int = N_FOLDS) -> Line:
         reasons = [result.reason for result in folds if result.reason]
-        if reasons or len(folds) < N_FOLDS:
+        if reasons or len(folds) < n_folds:
             return cls(entry, method, None, np.nan, np.nan, reasons[0] if reasons else NOT_RUN)
         tally = functools.reduce(operator.add, [result.tally for result in folds])
         seconds, *sizes = (
@@ -110,14 +114,16 @@ class Scores:
     lines: tuple[Line, ...]
 
     @classmethod
-    def gather(cls, cache: Cache, entries: Iterable[Entry], groups: Sequence[Group]) -> Scores:
-        """Sets of which anything has been run."""
+    def gather(
+        cls, cache: Cache, entries: Iterable[Entry], groups: Sequence[Group], n_folds: int = N_FOLDS
+    ) -> Scores:
+        """Sets of which anything has been run, by the first folds of ten."""
         kept, lines = [], []
         for entry in entries:
             files = {
                 (group.name, fold): cache.read(entry.key, group.name, fold)
                 for group in groups
-                for fold in range(N_FOLDS)
+                for fold in range(n_folds)
             }
             if not any(files.values()):
                 continue
@@ -125,9 +131,9 @@ class Scores:
             for group in groups:
                 for method in group.methods:
                     folds = [
-                        found for fold in range(N_FOLDS) if (found := files[group.name, fold].get(method))
+                        found for fold in range(n_folds) if (found := files[group.name, fold].get(method))
                     ]
-                    lines.append(Line.of(entry, f"{group.name}/{method}", folds))
+                    lines.append(Line.of(entry, f"{group.name}/{method}", folds, n_folds))
         return cls(tuple(kept), tuple(name for group in groups for name in group.names), tuple(lines))
 
     @classmethod

@@ -212,6 +212,7 @@ def _result(fold: Fold, outcome: Any) -> Result:
         outcome.leaves,
         outcome.depth,
         outcome.steps,
+        outcome.numbers,
         dict(outcome.costs),
     )
 

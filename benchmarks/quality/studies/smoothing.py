@@ -25,8 +25,8 @@ HORNBEAM = settings_group(
     {
         "default": TreeClassifier,
         "every-leaf": partial(TreeClassifier, pruning=None),
-        "simple-half": partial(TreeClassifier, simplicity=0.5),
-        "simple": partial(TreeClassifier, simplicity=1.0),
+        "within-2": partial(TreeClassifier, tolerance=0.02),
+        "within-5": partial(TreeClassifier, tolerance=0.05),
     },
 )
 

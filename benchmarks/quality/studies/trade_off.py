@@ -151,7 +151,7 @@ def _size_goals(scores: Scores, have: set[str]) -> Iterable[str]:
         return
     rmse, leaves = scores.comparison("RMSE"), scores.table("leaves", MORE["leaves"])
     ours, whole = rmse.among((HERO, WHOLE)).means()
-    for name in (HERO, "hornbeam/simple-half", "hornbeam/simple"):
+    for name in (HERO, "hornbeam/within-2", "hornbeam/within-5"):
         if name in have:
             median, geometric, total = leaf_ratios(leaves, name)
             yield (

@@ -5,7 +5,9 @@ files), `memory` and `large_files` (Parquet files larger than memory), `scoring`
 `commands/`, one file per command.
 """
 
+import os
 import sys
+from io import TextIOWrapper
 
 __all__ = ["main"]
 
@@ -19,4 +21,15 @@ def main() -> None:
         sys.exit(3)
     from hornbeam.cli.group import hornbeam
 
+    for stream in (sys.stdout, sys.stderr):
+        _write_utf8(stream)
     hornbeam()
+
+
+def _write_utf8(stream: object) -> None:
+    """Set the encoding of a file or pipe to UTF-8: on Windows it may be one that lacks letters of the data.
+
+    Terminals can write all letters, and ``PYTHONIOENCODING`` is the choice of the user.
+    """
+    if isinstance(stream, TextIOWrapper) and not stream.isatty() and "PYTHONIOENCODING" not in os.environ:
+        stream.reconfigure(encoding="utf-8", errors=stream.errors)

@@ -40,13 +40,13 @@ def save_model(model: Any, output: str) -> str:
         click.echo(data, nl=False)
         return output
     try:
-        written = str(write_fitting(model, output))
+        written = write_fitting(model, output)
     except OSError as error:
         raise _rescued(model, output, error) from error
-    if written != output:
+    if written != Path(output):
         left = ", which is left as it was" if Path(output).exists() else ""
         warn(f"the model is too large for the text of {output}{left}: it is saved as {written}")
-    return written
+    return str(written)
 
 
 def _rescued(model: Any, output: str, error: OSError) -> StorageError:

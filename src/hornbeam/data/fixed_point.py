@@ -16,6 +16,7 @@ __all__ = [
     "fixed_point_weights",
     "nearest_steps",
     "power_of_two_unit",
+    "product_steps",
     "to_fixed_point",
 ]
 
@@ -101,6 +102,36 @@ def nearest_steps(values: Floats, unit: float) -> Counts:
     """
     steps: Counts = np.rint(np.ldexp(values, 1 - math.frexp(unit)[1])).astype(np.int64)
     return steps
+
+
+def product_steps(a: Floats, b: Floats, unit: float) -> Counts:
+    """Return the nearest whole number of steps of a power of two for each exact product ``a * b``.
+
+    The product of two floats has up to 106 bits. It is the sum of the rounded product and its error, which is a float
+    too (Dekker 1971).
+
+    Examples
+    --------
+    >>> product_steps(np.array([0.1]), np.array([2.0**62]), 1.0)[0]
+    np.int64(461168601842738816)
+    >>> 0.1.as_integer_ratio()[0] * 2**62 // 0.1.as_integer_ratio()[1]
+    461168601842738816
+    """
+    exponent = 1 - math.frexp(unit)[1]
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    steps = np.ldexp(product, exponent)
+    whole = np.rint(steps)
+    rest: Counts = np.rint((steps - whole) + np.ldexp(error, exponent)).astype(np.int64)
+    return whole.astype(np.int64) + rest
+
+
+def _halves(values: Floats) -> tuple[Floats, Floats]:
+    """Divide the digits of each value into two floats of at most 26 bits; their sum is the value."""
+    scaled = values * (2.0**27 + 1.0)
+    high = scaled - (scaled - values)
+    return high, values - high
 
 
 def choose_unit(summary: WeightSummary) -> float:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit
+from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit, product_steps
 from hornbeam.data.labels import as_column
 from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError
@@ -21,9 +21,8 @@ _SUM_BITS = (
 _SMALLEST_EXPONENT = -1000
 _LARGEST = 1e140  # so that squares, and sums of them, are finite
 _LARGEST_SUM = 1e150  # of weight times value; its square is finite too
-_HEAVY = (
-    2**16
-)  # from this weight on, value times weight is rounded: a rounded value times weight would lose digits
+# From this weight on, value times weight is rounded: a rounded value times weight would lose digits.
+_HEAVY = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +100,17 @@ class NumericTarget:
         """
         return _to_steps(self.values * self.values, weight, step, self.square_unit)
 
+    @staticmethod
+    def rounding(weight: Counts | None, step: float) -> float:
+        """Return the largest rounding error of a numerator, in steps, by which rows of equal values can differ.
+
+        Examples
+        --------
+        >>> NumericTarget.rounding(np.array([1, 2]), 1.0), NumericTarget.rounding(np.array([1, 2]), 0.25)
+        (0.0, 0.5)
+        """
+        return 0.5 if weight is not None and (step != 1.0 or weight.max(initial=0) >= _HEAVY) else 0.0
+
     def take(self, rows: NDArray[Any] | slice) -> Self:
         """Return some rows, in the same units.
 
@@ -162,7 +172,7 @@ def _to_steps(values: Floats, weight: Counts | None, step: float, unit: float) -
         return nearest_steps(values, unit)
     if step == 1.0 and weight.max(initial=0) < _HEAVY:
         return nearest_steps(values, unit) * weight
-    products = nearest_steps(values * (weight * step), unit)
+    products = product_steps(values, weight.astype(np.float64) * step, unit)
     if step != 1.0:
         return products
     return np.where(weight < _HEAVY, nearest_steps(values, unit) * weight, products)

@@ -78,7 +78,18 @@ def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits
     True
     """
     hashes = row_hash(codes, target_bits(table))
-    return np.lexsort((hashes,) if table.weight is None else (table.weight, hashes)), hashes
+    keys = (hashes,) if table.weight is None else (table.weight, hashes)
+    return np.lexsort((_value_hash(table), *keys)), hashes  # rows of equal codes may have different values
+
+
+def _value_hash(table: Table) -> _Bits:
+    """Hash the values of every row, whatever bins they fall into."""
+    feature_number = np.arange(1, len(table.columns) + 1, dtype=np.uint64)
+    hashes = np.zeros(table.n_rows, np.uint64)
+    for column, factor in zip(table.columns, splitmix64(feature_number * GOLDEN_GAMMA), strict=True):
+        value = column + 0.0  # -0.0 becomes 0.0
+        hashes += splitmix64(np.where(np.isnan(value), np.nan, value).view(np.uint64) ^ factor)
+    return hashes
 
 
 def break_ties(hashes: _Bits) -> _Bits:

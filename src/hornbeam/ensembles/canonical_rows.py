@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.row_order import canonical_order
+from hornbeam.data.row_order import break_ties, canonical_order
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.encoded_table import EncodedTable
@@ -64,6 +64,20 @@ class CanonicalRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return self.encoded.n_rows
+
+    def subset(self, n_rows: int) -> Self:
+        """Return a random sample, in canonical order: the rows of smallest hash, with other hashes for equal rows.
+
+        Examples
+        --------
+        >>> rows = CanonicalRows.of(Table.read([[1.0]] * 50 + [[2.0]] * 50, [0] * 50 + [1] * 50), Recipe())
+        >>> len(np.unique(rows.subset(40).row_hash))
+        2
+        """
+        if n_rows >= self.n_rows:
+            return self
+        rows = np.sort(np.argsort(break_ties(self.row_hash), kind="stable")[:n_rows])
+        return type(self)(self.encoded.take(rows), self.origin[rows], self.row_hash[rows])
 
     def sample(self, rows: NDArray[np.intp], weight: Counts | None = None, unit: float = 1.0) -> EncodedTable:
         """Copy some rows with new weights, in steps of `unit`; None for a weight of 1 each.

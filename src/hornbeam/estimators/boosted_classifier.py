@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, SoftmaxLoss
+from hornbeam.ensembles.boosting.losses import Loss, class_loss
 from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
@@ -176,7 +176,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
-            loss = _loss(len(labels.classes))
+            loss = class_loss(len(labels.classes))
             y = labels.classes[labels.codes]
             initial = InitialScores.fit(self.init, X, y, sample_weight, loss, labels.classes)
             self._train(table, loss, progress, initial)
@@ -239,8 +239,4 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
 
     def _loss(self) -> Loss:
         check_is_fitted(self, "boosted_")
-        return _loss(self.n_classes_)
-
-
-def _loss(n_classes: int) -> Loss:
-    return BinaryLogLoss() if n_classes == 2 else SoftmaxLoss(n_classes)
+        return class_loss(self.n_classes_)

@@ -13,10 +13,10 @@ from hornbeam.data.reading.frame import recombine_rows, to_dense
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation
-from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.forest_classifier import ForestClassifier
 from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.parameters.teaching import resolve_slopes, small_tree_rows
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import is_number, limit, parameter_error, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
@@ -37,6 +37,8 @@ def distill(
     sample_weight: Any = None,
     fidelity: float = 0.98,
     max_leaf_nodes: int | None = None,
+    max_depth: int | None = None,
+    slopes: int = 0,
     held_out: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -57,7 +59,12 @@ def distill(
         Share of the full tree's fit to the teacher (the decrease of the squared distance) that the pruned tree must
         keep; smaller values give smaller trees.
     max_leaf_nodes : int, default=None
-        Maximum number of leaves, even if `fidelity` is not reached: the largest of the best subtrees within the limit.
+        Maximum number of leaves. Up to 64, the tree is found by a search with lookahead and `fidelity` has no effect;
+        beyond, it is the largest of the best subtrees within the limit.
+    max_depth : int, default=None
+        Maximum depth.
+    slopes : int, default=0
+        Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature.
     held_out : array-like of shape (n_rows, n_classes), default=None
         Held-out probabilities of the teacher for these rows, which choose a temperature. None: its out-of-bag
         probabilities (`oob_decision_function_`), or those of clones of it in 5-fold cross-validation.
@@ -69,8 +76,8 @@ def distill(
     Returns
     -------
     TreeClassifier
-        A fitted tree, to explain, report, save and export like any other. Its evidence is that of the training rows.
-        `update` and `forget` raise an error, because its probabilities do not follow from its evidence.
+        A fitted tree, to explain, report, save and export like any other. Its evidence is that of the training rows,
+        and the teacher's mean prediction at a node counts as thirty rows.
 
     Notes
     -----
@@ -92,10 +99,13 @@ def distill(
         raise parameter_error(
             "fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say."
         )
+    leaves, depth = limit("max_leaf_nodes", max_leaf_nodes), limit("max_depth", max_depth)
     distillation = Distillation(
         fidelity,
-        synthetic_rows=SyntheticRows(seed=resolve_seed(random_state)),
-        max_leaf_nodes=limit("max_leaf_nodes", max_leaf_nodes),
+        synthetic_rows=small_tree_rows(resolve_seed(random_state), leaves),
+        max_leaf_nodes=leaves,
+        max_depth=depth,
+        slopes=resolve_slopes(slopes, 0),
     )
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
     X, labels = to_dense(X), read_classes(student, y)

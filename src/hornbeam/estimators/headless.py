@@ -20,6 +20,7 @@ from hornbeam.estimators.persistence.trees import classifier_model
 from hornbeam.storage import Model
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
+from hornbeam.tree.route import decide_rows
 from hornbeam.typing import Floats, Label
 
 __all__ = [
@@ -56,7 +57,9 @@ class Settings:
     max_bins: Any = "auto"
     smoothing: Any = "auto"
     pruning: Any = "auto"
-    simplicity: float = 0.0
+    tolerance: float = 0.0
+    slopes: Any = "auto"
+    teacher: Any = "auto"
     costs: Any = None
     class_weight: Any = None
     monotonic_cst: Any = None
@@ -184,7 +187,9 @@ class RegressionSettings:
     max_bins: Any = "auto"
     smoothing: Any = "auto"
     pruning: Any = "auto"
-    simplicity: float = 0.0
+    tolerance: float = 0.0
+    slopes: Any = "auto"
+    teacher: Any = "auto"
     monotonic_cst: Any = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -257,7 +262,7 @@ def _as_parameters(settings: Settings | RegressionSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
 
 
-def decide(model: Model, belief: Floats) -> list[Label]:
+def decide(model: Model, belief: Floats, table: Table | None = None) -> list[Label]:
     """Turn probabilities into labels, as `TreeClassifier.predict` does.
 
     Parameters
@@ -265,6 +270,8 @@ def decide(model: Model, belief: Floats) -> list[Label]:
     model : Model
     belief : float64 array of shape (n_rows, n_classes)
         Probabilities of the model's tree.
+    table : Table, optional
+        The rows; needed by a tree with slopes, which decides by scores.
 
     Returns
     -------
@@ -277,5 +284,6 @@ def decide(model: Model, belief: Floats) -> list[Label]:
     >>> decide(model, np.array([[0.01, 0.99], [0.1, 0.9]]))
     ['well', 'ill']
     """
-    classes = model.tree.schema.classes
-    return [classes[code] for code in model.tree.decision(belief).tolist()]
+    tree, classes = model.tree, model.tree.schema.classes
+    codes = tree.decision(belief) if table is None or not len(tree.slopes) else decide_rows(tree, table)
+    return [classes[code] for code in codes.tolist()]

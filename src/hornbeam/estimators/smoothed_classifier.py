@@ -128,9 +128,8 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
             check_shape(as_array(X))  # first, because the estimator's message would contain the row
         labels = read_classes(self, y)
-        read_weights(
-            sample_weight, len(labels.codes)
-        )  # wrong parameters raise errors before the estimator is fitted
+        # Wrong parameters raise errors before the estimator is fitted.
+        read_weights(sample_weight, len(labels.codes))
         n_threads(self.n_jobs)
         y = column_or_1d(y)
         estimator = _unfitted(self.estimator)
@@ -218,9 +217,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         """Importance of each feature, as in scikit-learn: its decrease of the estimator's criterion, with sum 1."""
         check_is_fitted(self, "trees_")
         criterion = getattr(_unwrapped(self.estimator_), "criterion", "gini")
-        impurity = (
-            "gini" if criterion == "gini" else "entropy"
-        )  # scikit-learn's other name for it is log_loss
+        impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
         total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
         return total / (total.sum() or 1.0)
 

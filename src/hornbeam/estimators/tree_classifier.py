@@ -28,7 +28,7 @@ from hornbeam.tree.decision.base_rate import adjust_to_prior, prior_factors
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
-from hornbeam.tree.route import predict_rows
+from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
@@ -47,10 +47,12 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
 
     Parameters
     ----------
-    preset : {"default", "cart", "c4.5", "c4.4", "id3"}, default="default"
+    preset : {"default", "readable", "cart", "c4.5", "c4.4", "id3"}, default="default"
         The algorithm to start from. A parameter set to "auto" has the preset's value:
 
         - ``default``: entropy, subset splits, a child for missing values, cross-fitted smoothing.
+        - ``readable``: at most 16 leaves and depth 7 unless you set others, two slopes per leaf, fitted to the
+          predictions of a forest and boosted trees.
         - ``cart``: Gini, subset splits, missing values to the better child.
         - ``c4.5``: gain ratio, multiway splits, fractional rows for missing values, error-based pruning with subtree
           raising.
@@ -74,7 +76,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     min_impurity_decrease : float, default=0.0
         Least gain of a split, times the node's share of the total weight.
     max_leaf_nodes : int, default=None
-        Maximum number of leaves, grown best first.
+        Maximum number of leaves, grown best first; with a teacher, found by a search with lookahead.
     max_bins : int, None or "auto", default="auto"
         Quantile bins per numeric feature; None: every distinct value. "auto": every value up to 20,000 rows, 255 bins
         beyond.
@@ -86,12 +88,21 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     pruning : str, a pruner or None, default="auto"
         How to prune the tree: "bayes-risk", "collapse", "cost-complexity", "error-based", "minimum-error", or a pruner
         of `hornbeam.pruning`; None: not at all. "auto" is the preset's method; with cross-fitted smoothing it removes
-        leaves by `simplicity`. "bayes-risk" uses `costs` and the smoothed probabilities. "cost-complexity" takes
+        leaves by `tolerance`. "bayes-risk" uses `costs` and the smoothed probabilities. "cost-complexity" takes
         the smallest tree within one standard error of the best in 5-fold cross-validation, by squared loss or by
         `costs`.
-    simplicity : float, default=0.0
-        With cross-fitted smoothing, from 0, the most accurate tree, to 1, the smallest tree whose squared loss on
-        held-out rows is within one standard error of it.
+    tolerance : float, default=0.0
+        With cross-fitted smoothing, the smallest tree is chosen whose log loss on held-out rows is at most this share
+        above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
+        `size_path_` has the loss of every size.
+    slopes : int or "auto", default="auto"
+        Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature. "auto": 2
+        in the preset ``readable``, else 0. Slopes need a teacher.
+    teacher : {"auto", "ensemble"} or None, default="auto"
+        "ensemble": the tree is fitted to the predictions of a forest, mixed with boosted trees if held-out rows are
+        predicted better so. None: to the rows. "auto": "ensemble" with slopes and in the preset ``readable``.
+        `hornbeam.distill` has other teachers. Parameters of growing, pruning and smoothing must have their
+        defaults, but for sizes and `min_weight_fraction_leaf`; `class_weight` changes only the decisions.
     costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
         Cost of each kind of error: ``costs[true][predicted]`` in the order of `classes_`, or
         ``{(true label, predicted label): cost}``, where missing pairs of different labels cost 1. Negative
@@ -125,6 +136,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         use it too.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each feature: its share of the gain of all splits.
+    size_path_ : SizePath
+        Sizes of the tree down to one leaf, each with its log loss on held-out rows; if sizes were compared.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -180,7 +193,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         max_bins: Any = "auto",
         smoothing: Any = "auto",
         pruning: Any = "auto",
-        simplicity: float = 0.0,
+        tolerance: float = 0.0,
+        slopes: Any = "auto",
+        teacher: Any = "auto",
         costs: Any = None,
         class_weight: Any = None,
         monotonic_cst: Any = None,
@@ -200,7 +215,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         self.max_bins = max_bins
         self.smoothing = smoothing
         self.pruning = pruning
-        self.simplicity = simplicity
+        self.tolerance = tolerance
+        self.slopes = slopes
+        self.teacher = teacher
         self.costs = costs
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
@@ -320,6 +337,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
             Labels. Probabilities are multiplied by the class weights; a tie goes to the first of `classes_`.
         """
         table = self._read(X)
+        if prior is None and costs is None:
+            return self.classes_[decide_rows(self.tree_, table, n_threads(self.n_jobs))]
         rule = self.tree_.decision
         if costs is not None:
             rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)

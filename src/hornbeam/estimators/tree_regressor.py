@@ -32,10 +32,12 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
 
     Parameters
     ----------
-    preset : {"default", "cart"}, default="default"
+    preset : {"default", "readable", "cart"}, default="default"
         The algorithm to start from. A parameter set to "auto" has the preset's value:
 
         - ``default``: subset splits, a child for missing values, cross-fitted smoothing.
+        - ``readable``: at most 16 leaves and depth 7 unless you set others, two slopes per leaf, fitted to the
+          predictions of a forest and boosted trees.
         - ``cart``: subset splits, missing values to the better child, raw means.
     nominal : {"auto", "multiway", "subset"}, default="auto"
         How to split a nominal feature: one child per category, or two children for the best subset.
@@ -52,7 +54,7 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     min_impurity_decrease : float, default=0.0
         Least decrease of the squared error by a split, times the node's share of the total weight.
     max_leaf_nodes : int, default=None
-        Maximum number of leaves, grown best first.
+        Maximum number of leaves, grown best first; with a teacher, found by a search with lookahead.
     max_bins : int, None or "auto", default="auto"
         Quantile bins per numeric feature; None: every distinct value. "auto": every value up to 20,000 rows, 255 bins
         beyond.
@@ -63,10 +65,18 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     pruning : {"auto", "cost-complexity"}, a pruner or None, default="auto"
         How to prune the tree. "cost-complexity" takes the smallest tree within one standard error of the best in
         5-fold cross-validation. Or a pruner of `hornbeam.pruning`, such as ``CostComplexity(alpha)``; None: not at
-        all. "auto" is the preset's method; with cross-fitted smoothing it removes leaves by `simplicity`.
-    simplicity : float, default=0.0
-        With cross-fitted smoothing, from 0, the most accurate tree, to 1, the smallest tree whose squared loss on
-        held-out rows is within one standard error of it.
+        all. "auto" is the preset's method; with cross-fitted smoothing it removes leaves by `tolerance`.
+    tolerance : float, default=0.0
+        With cross-fitted smoothing, the smallest tree is chosen whose squared error on held-out rows is at most this
+        share above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
+        `size_path_` has the loss of every size.
+    slopes : int or "auto", default="auto"
+        Most slopes of a leaf, 0 to 3: terms by which its mean changes with the value of a feature. "auto": 2 in the
+        preset ``readable``, else 0. Slopes need a teacher.
+    teacher : {"auto", "ensemble"} or None, default="auto"
+        "ensemble": the tree is fitted to the predictions of a forest, mixed with boosted trees if held-out rows are
+        predicted better so. None: to the rows. "auto": "ensemble" with slopes and in the preset ``readable``.
+        Parameters of growing, pruning and smoothing must have their defaults then.
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name.
@@ -82,6 +92,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         The fitted tree as data.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each feature: its share of the decrease of the squared error.
+    size_path_ : SizePath
+        Sizes of the tree down to one leaf, each with its squared error on held-out rows; if sizes were compared.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -131,7 +143,9 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         max_bins: Any = "auto",
         smoothing: Any = "auto",
         pruning: Any = "auto",
-        simplicity: float = 0.0,
+        tolerance: float = 0.0,
+        slopes: Any = "auto",
+        teacher: Any = "auto",
         monotonic_cst: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -148,7 +162,9 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         self.max_bins = max_bins
         self.smoothing = smoothing
         self.pruning = pruning
-        self.simplicity = simplicity
+        self.tolerance = tolerance
+        self.slopes = slopes
+        self.teacher = teacher
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
         self.n_jobs = n_jobs

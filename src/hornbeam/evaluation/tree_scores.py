@@ -1,7 +1,7 @@
 """Scores of a tree on the rows of a source.
 
-Rows that end at the same node have the same prediction. So the scores follow from the class counts of the nodes, which
-are integers and do not depend on the engine or the grouping of rows.
+Rows that end at the same node have the same prediction, unless its leaves have slopes. So the scores follow from the
+class counts of the nodes, which are integers and do not depend on the engine or the grouping of rows.
 """
 
 from collections.abc import Sequence
@@ -43,8 +43,9 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
 
     Notes
     -----
-    If the tree sends missing values to every child, the prediction for a row is a mixture of leaves. Then every row is
-    predicted, and the sums of the partitions are added in their order.
+    If the tree sends missing values to every child, the prediction for a row is a mixture of leaves; if leaves have
+    slopes, it depends on the values of the row. Then every row is predicted, and the sums of the partitions are added
+    in their order.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     0.0
     """
     engine = LocalEngine() if engine is None else engine
-    if tree.skeleton.is_fractional:
+    if tree.skeleton.is_fractional or len(tree.slopes):
         [partition_sums] = engine.reduce(_score_partitions, source.partitions(), (tree, source))
         if not partition_sums:
             raise _no_rows_error()
@@ -110,6 +111,11 @@ def tree_reliability(
         raise ParameterError(
             "the tree sends missing values to every child, so rows of a node may have different predictions; "
             "expected a tree grown with missing='own' or 'learned'. Pass reliability_curve its predictions."
+        )
+    if len(tree.slopes):
+        raise ParameterError(
+            "leaves of the tree have slopes, so rows of a node may have different predictions; expected a tree "
+            "without slopes. Pass reliability_curve its predictions."
         )
     weight, rows = _rows_per_node(tree, source, LocalEngine() if engine is None else engine)
     code = tree.schema.classes.index(label)

@@ -1,17 +1,19 @@
 """Explanations of a tree and its predictions.
 
 1. `wording`: conditions and values as text and JSON.
-2. `path`: decision paths of a row; `path_text`: the same as text.
+2. `path`: decision paths of a row; `row_terms`: the terms of its leaf; `path_text`: both as text.
 3. `borrowed_rows`: sources of the rows that a node borrowed.
 4. `reasons`: how far each feature moved a prediction.
 5. `explanation`: all of these for each row.
 6. `shapley`: SHAP values.
-7. `counterfactual`: changes that lead to another prediction; `distance`: their size.
+7. `counterfactual`: changes that lead to another prediction; `distance`: their size; `term_moves`: those within a leaf.
 8. `intervals`: intervals of probabilities and means.
 9. `leaves`: table of leaves.
-10. `candidate_splits`: candidate splits of a node; `candidate_table`: their table; `node_cells`: its rows, counted.
+10. `candidate_splits`: candidate splits of a node; `candidate_table`: their table; `training_rows`: the
+    encoded rows; `node_cells`: those of a node, counted.
 11. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
 12. `notebook`: HTML tables for notebooks.
+13. `scorecard`: points per segment.
 """
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
@@ -24,6 +26,8 @@ from hornbeam.explain.intervals import interval, predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.explain.path import DecisionPath, PathStep
 from hornbeam.explain.reasons import Reason
+from hornbeam.explain.row_terms import RowTerm
+from hornbeam.explain.scorecard import Scorecard, ScoreTerm, Segment, scorecard
 from hornbeam.explain.shapley import ShapValues, shap_values
 from hornbeam.explain.unseen import Unseen, unseen
 from hornbeam.tree.importance import importance
@@ -42,6 +46,10 @@ __all__ = [
     "Leaves",
     "PathStep",
     "Reason",
+    "RowTerm",
+    "ScoreTerm",
+    "Scorecard",
+    "Segment",
     "ShapValues",
     "Unseen",
     "borrowed_rows",
@@ -53,6 +61,7 @@ __all__ = [
     "interval",
     "leaves",
     "predict_interval",
+    "scorecard",
     "shap_values",
     "unseen",
 ]

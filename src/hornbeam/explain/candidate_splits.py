@@ -8,20 +8,18 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
-from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError, SchemaError, shown
+from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.candidate_table import CandidateChild, CandidateSplit, CandidateSplits
-from hornbeam.explain.node_cells import NodeRows, weighted_table
+from hornbeam.explain.node_cells import NodeRows
+from hornbeam.explain.training_rows import TrainingRows
 from hornbeam.export.wording import pluralise
 from hornbeam.growing import Criterion, Grower, impurity
 from hornbeam.growing.candidates import Candidate, NodeCells, Way, all_candidates, best_candidates
-from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import unwrap
 from hornbeam.typing import Floats
 
-__all__ = ["candidate_splits"]
+__all__ = ["candidate_splits", "candidates_at", "check_node", "find_column"]
 
 
 def candidate_splits(
@@ -93,16 +91,18 @@ def candidate_splits(
     >>> [(split.threshold, round(split.gain, 3)) for split in hornbeam.candidate_splits(clf, X, y, feature="x0")]
     [(1.5, 0.123), (2.5, 0.311), (3.5, 0.123)]
     """
-    tree, recipe = _tree_and_recipe(model, grower)
-    if not _is_index(node, tree.n_nodes):
-        raise ParameterError(
-            f"node={shown(node)}: expected a node of the tree, from 0 to {tree.n_nodes - 1}."
-        )
-    column = None if feature is None else _column(tree.schema, feature)
-    table = _read(tree.schema, X, y, sample_weight)
-    if (factors := _class_weight(tree)) is not None:
-        table = weighted_table(table, factors)
-    here = NodeRows.of(tree, table, recipe.grower, recipe.bins_for(table.n_rows), node)
+    tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
+    return candidates_at(tree, rows, node, feature)
+
+
+def candidates_at(
+    tree: Tree, rows: TrainingRows, node: int, feature: str | int | None = None
+) -> CandidateSplits:
+    """List the best split of each feature at a node, or all splits of one feature, of encoded rows."""
+    check_node(tree, node)
+    column = None if feature is None else find_column(tree.schema, feature)
+    grower = rows.grower
+    here = NodeRows.of(tree, rows.encoded, grower, node)
     counts = here.count()
     if column is None:
         candidates = best_candidates(counts)
@@ -110,17 +110,17 @@ def candidate_splits(
     else:
         candidates, ranks = all_candidates(counts, column)
     way = here.way()
-    maker = _Maker(here, counts, recipe.grower, None if way is None else way.key)
+    maker = _Maker(here, counts, grower, None if way is None else way.key)
     return CandidateSplits(
         splits=tuple(maker.split(*pair) for pair in zip(candidates, ranks, strict=True)),
         node=node,
         rows=counts.n_rows,
         weight=here.own_weight().sum().item(),
-        criterion=recipe.grower.criterion.value,
-        impurity=_node_impurity(counts, recipe.grower.criterion),
+        criterion=grower.criterion.value,
+        impurity=_node_impurity(counts, grower.criterion),
         order="gain ratio" if counts.rules.gain_ratio else "S-value" if counts.rules.corrected else "gain",
         classes=tree.schema.classes,
-        limit=_limit(counts, recipe.grower),
+        limit=_limit(counts, grower),
     )
 
 
@@ -209,70 +209,20 @@ class _Maker:
         )
 
 
-def _read(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Read the rows, unless they are a table already."""
-    if not isinstance(X, Table):
-        if y is None:
-            raise DataError("y is None; expected the classes, or the numeric target. Pass one for each row.")
-        return Table.read(X, y, sample_weight=sample_weight, schema=schema)
-    if y is not None or sample_weight is not None:
+def check_node(tree: Tree, node: object) -> None:
+    """Raise `ParameterError` if a tree has no such node."""
+    if not _is_index(node, tree.n_nodes):
         raise ParameterError(
-            "X is a Table, which has its own target and weights, and y or sample_weight is given too; expected one of "
-            "the two. Pass y=None."
+            f"node={shown(node)}: expected a node of the tree, from 0 to {tree.n_nodes - 1}."
         )
-    if X.schema != schema:
-        raise SchemaError(
-            "X is a Table with other columns, categories or classes than the tree; expected the same. Read it with "
-            "Table.read(X, y, schema=tree.schema)."
-        )
-    if X.target is None and X.numeric_target is None:
-        raise DataError("X is a Table without a target; expected one. Read it with y: Table.read(X, y).")
-    return X
-
-
-def _tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
-    """Return the tree of a model, and how it was binned and grown."""
-    if grower is not None and not isinstance(grower, Grower):
-        raise ParameterError(f"grower={shown(grower)}: expected a Grower. Pass Grower('gini'), say.")
-    inner = unwrap(model)
-    if inner.before is not None:
-        raise ParameterError(f"model is {inner.pipeline_error}.")
-    tree = inner.model if isinstance(inner.model, Tree) else getattr(inner.model, "tree_", None)
-    if not isinstance(tree, Tree):
-        raise ParameterError(
-            f"model is a {type(inner.model).__name__} without a tree; expected a fitted TreeClassifier or "
-            "TreeRegressor, or a Tree. Call fit first, or pass one tree of a forest."
-        )
-    max_bins: Any = getattr(inner.model, "max_bins", "auto")
-    if max_bins == "auto":
-        presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
-        preset = getattr(inner.model, "preset", "default")
-        max_bins = presets[preset].max_bins if preset in presets else "auto"
-    return tree, Recipe(max_bins, _grower(tree) if grower is None else grower)
-
-
-def _grower(tree: Tree) -> Grower:
-    """Return the growth settings in the history of a tree."""
-    for step in reversed(tree.history):
-        if step.name == "grow":
-            return Grower(**dict(step.parameters))
-    raise ParameterError(
-        "the history of the tree has no growth settings, because Hornbeam did not grow it; expected a grown tree. "
-        "Pass the settings to use, for example grower=Grower('gini')."
-    )
-
-
-def _class_weight(tree: Tree) -> Any:
-    """Return the class weights that the tree was grown with, from its history; None if there were none."""
-    steps = [dict(step.parameters) for step in tree.history if step.name == "recount"]
-    return next((step["class_weight"] for step in steps if "class_weight" in step), None)
 
 
 def _is_index(value: object, n: int) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < n
 
 
-def _column(schema: Schema, feature: str | int) -> int:
+def find_column(schema: Schema, feature: str | int) -> int:
+    """Return the index of a feature, given by its name or index."""
     if isinstance(feature, str):
         if feature in schema.names:
             return schema.names.index(feature)

@@ -18,6 +18,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.notebook import counterfactuals_html
 from hornbeam.explain.path import follow
+from hornbeam.explain.term_moves import term_moves
 from hornbeam.explain.wording import condition_dict, value_of, value_text
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.prediction_text import mean_text
@@ -25,7 +26,7 @@ from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.evidence.fractional import child_shares
-from hornbeam.tree.route import predict_rows
+from hornbeam.tree.route import predict_rows, row_predictor
 from hornbeam.tree.skeleton import STOP
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
@@ -176,6 +177,10 @@ def counterfactuals(
     All values that meet `needed` lead to the same prediction. If a missing value is distributed over children that test
     a changed feature again, that does not hold, and the search goes on in the children.
 
+    In a leaf with slopes the prediction depends on the values: `label` and `probability` are those of the row with
+    `values`. Where these do not lead to the wanted prediction, each feature with a term in the leaf is moved within its
+    limits, one feature at a time (`hornbeam.explain.term_moves`); changes that need two of them are not found.
+
     Examples
     --------
     >>> from hornbeam import Table, TreeClassifier
@@ -234,21 +239,28 @@ class _Search:
         self.distance = distance
         self.shares = child_shares(tree)
         self.branch = cache(lambda node: branch_condition(tree, node))
+        self.predict = row_predictor(tree)
 
     def found(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
         """Yield the counterfactuals of row i, nearest first."""
         row = [column[i].item() for column in self.table.columns]
-        todo: list[tuple[int, float, int, _Needs]] = [(0, 0.0, 0, {})]
+        todo: list[tuple[int, float, int, int, _Needs]] = [(0, 0.0, 0, 0, {})]
         while todo:
-            _, distance, node, needs = heappop(todo)
+            _, distance, node, moved, needs = heappop(todo)
             belief = self.belief(i, row, node, needs)
+            reached = False
             if belief is not None:
                 then = self.outcome(belief[None])[0].item()
-                if then != now and aim in (None, then):
+                reached = then != now and aim in (None, then)
+                if reached:
                     yield self.counterfactual(row, node, needs, then, belief, distance)
-            for child, child_needs in self.children(row, node, needs):
-                distances = [distance for _, distance in child_needs.values() if distance is not None]
-                heappush(todo, (len(distances), sum(distances), child, child_needs))
+            further = [(child, 0, more) for child, more in self.children(row, node, needs)]
+            if not reached and not moved:
+                moves = self.moves(row, node, needs, now, aim)
+                further += [(node, at, more) for at, more in enumerate(moves, start=1)]
+            for to, at, more in further:
+                distances = [distance for _, distance in more.values() if distance is not None]
+                heappush(todo, (len(distances), sum(distances), to, at, more))
 
     def children(self, row: list[float], node: int, needs: _Needs) -> Iterator[tuple[int, _Needs]]:
         """Yield the children that a row can reach, and the conditions for it."""
@@ -265,13 +277,45 @@ class _Search:
                 if nearest is not None:
                     yield child, {**needs, tested: (condition, self.distance(tested, row[tested], nearest))}
 
+    def moves(
+        self, row: list[float], node: int, needs: _Needs, now: int, aim: int | None
+    ) -> Iterator[_Needs]:
+        """Yield the conditions for each move of a feature with a term in the leaf that leads to the aim."""
+
+        def reaches(values: list[float]) -> bool:
+            then = self.outcome(np.array([self.predict(values)]))[0].item()
+            return then != now and aim in (None, then)
+
+        if not len(self.tree.slopes.of_leaf(node)):
+            return
+        given = {feature: condition for feature, (condition, _) in needs.items()}
+        for condition in term_moves(self.tree, node, self.nearest(row, needs), given, reaches):
+            feature = condition.column
+            nearest = condition.nearest(row[feature])
+            if feature not in self.fixed and nearest is not None:
+                yield {**needs, feature: (condition, self.distance(feature, row[feature], nearest))}
+
+    def nearest(self, row: list[float], needs: _Needs) -> list[float]:
+        """Return a row with all changes, each to the nearest value."""
+        changed = list(row)
+        for feature, (condition, distance) in needs.items():
+            if distance is not None:
+                nearest = condition.nearest(row[feature])
+                assert nearest is not None  # `children` has checked it
+                changed[feature] = nearest
+        return changed
+
     def belief(self, i: int, row: list[float], node: int, needs: _Needs) -> Floats | None:
         """Return the prediction of the changed row if it stops at the node; None if it goes on as a whole."""
         skeleton = self.tree.skeleton
         tested = skeleton.feature.item(node)
         own: Floats = self.tree.belief[node]
         if tested < 0:
-            return own
+            return (
+                np.array(self.predict(self.nearest(row, needs)))
+                if len(self.tree.slopes.of_leaf(node))
+                else own
+            )
         changed = {feature for feature, (_, distance) in needs.items() if distance is not None}
         slot = follow(skeleton, node, self.tree.schema.features[tested], row[tested])
         if tested in changed or slot >= 0:
@@ -287,9 +331,8 @@ class _Search:
         """Return row i with all changes."""
         one = self.table.take(np.array([i]))
         columns = list(one.columns)
-        for feature, (condition, distance) in needs.items():
-            if distance is not None:
-                columns[feature] = np.array([condition.nearest(row[feature])], columns[feature].dtype)
+        for feature, value in enumerate(self.nearest(row, needs)):
+            columns[feature] = np.array([value], columns[feature].dtype)
         return replace(one, columns=tuple(columns), matrix=None)
 
     def counterfactual(

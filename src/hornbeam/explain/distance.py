@@ -19,7 +19,8 @@ class Distance:
     """Distance between two values of a feature.
 
     For numeric and ordinal features, the share of the tree's thresholds on the feature that lie between the values,
-    from 0 to 1. Two categories without an order have the distance 1, and so do a known and a missing value.
+    from 0 to 1. Without thresholds, on features that only terms of leaves use, the difference as a share of the range
+    of the terms. Two categories without an order have the distance 1, and so do a known and a missing value.
 
     Parameters
     ----------
@@ -39,7 +40,13 @@ class Distance:
         skeleton, self._features = tree.skeleton, tree.schema.features
         self._spread = dict(spread or {})
         self._thresholds: dict[int, Floats] = {}
-        for tested in np.unique(skeleton.feature[skeleton.feature >= 0]).tolist():
+        self._range: dict[int, float] = {}
+        slopes = tree.slopes
+        for used in np.unique(slopes.feature).tolist():
+            terms = slopes.feature == used
+            self._range[used] = float(slopes.high[terms].max() - slopes.low[terms].min()) or 1.0
+        tested_or_used = np.union1d(skeleton.feature[skeleton.feature >= 0], slopes.feature)
+        for tested in tested_or_used.tolist():
             self._thresholds[tested] = np.unique(skeleton.threshold[skeleton.feature == tested])
             name = self._features[tested].name
             scale = self._spread.get(name, 1.0)
@@ -50,12 +57,14 @@ class Distance:
                 )
 
     def __call__(self, tested: int, value: float, other: float) -> float:
-        """Compute the distance of two values, as in the columns of a table, of a feature that the tree tests."""
+        """Compute the distance of two values, as in the columns of a table, of a feature that the tree uses."""
         feature = self._features[tested]
         if feature.kind is Kind.NOMINAL or is_missing(feature, value):
             return 1.0
         if feature.kind is Kind.NUMERIC and feature.name in self._spread:
             return abs(other - value) / self._spread[feature.name]
         thresholds = self._thresholds[tested]
+        if tested in self._range and not len(thresholds):
+            return abs(other - value) / self._range[tested]
         begin, end = np.searchsorted(thresholds, sorted([value, other])).tolist()
         return float(end - begin) / len(thresholds)

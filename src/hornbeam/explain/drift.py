@@ -14,7 +14,7 @@ from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.edit import count_evidence, fractional_unit
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
-from hornbeam.tree.route import route
+from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
@@ -43,7 +43,8 @@ class Drift:
     psi_p_value : float
         Probability of an index as large by chance.
     predicted : ndarray of float64 of shape (n_leaves, n_classes)
-        Predicted class probabilities; for a numeric target means, of shape (n_leaves, 1).
+        Predicted class probabilities; for a numeric target means, of shape (n_leaves, 1). Of a leaf with slopes, the
+        mean prediction of its new rows.
     decided : ndarray of intp
         Position in `classes` of the predicted class; 0 for a numeric target.
     observed : ndarray of float64 of the same shape or None
@@ -174,7 +175,7 @@ def drift(tree: Tree, table: Table) -> Drift:
     trained = evidence_stopping(tree.skeleton, tree.weight) * tree.unit[0]
     rows = new[:, 0] if tree.is_regression else new.sum(axis=1)
     node = np.flatnonzero(tree.skeleton.is_leaf | (trained > 0) | (rows > 0))
-    new, trained, rows, predicted = new[node], trained[node], rows[node], tree.belief[node]
+    new, trained, rows, predicted = new[node], trained[node], rows[node], _predicted(tree, table)[node]
     expected = trained / (trained.sum() or 1.0)
     found = rows / rows.sum()
     n_trained = min(trained.sum(), tree.rows[0])  # a row of large weight is still one observation
@@ -208,6 +209,20 @@ def _evidence_at_end(tree: Tree, table: Table) -> Floats:
     unit = fractional_unit(tree.skeleton, table)
     evidence, _ = count_evidence(tree.skeleton, table, unit, np.einsum("ij->i", tree.evidence))
     return np.multiply(evidence_stopping(tree.skeleton, evidence), unit)
+
+
+def _predicted(tree: Tree, table: Table) -> Floats:
+    """Return the prediction of each node: its belief; of a leaf with slopes, the mean prediction of its new rows."""
+    if not len(tree.slopes):
+        return tree.belief
+    stop, predicted = route(tree.skeleton, table), predict_rows(tree, table)
+    weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
+    total = np.bincount(stop, weight, tree.n_nodes)
+    sums = [np.bincount(stop, weight * column, tree.n_nodes) for column in predicted.T]
+    found = tree.belief.copy()
+    changed = np.isin(np.arange(tree.n_nodes), tree.slopes.node) & (total > 0)
+    found[changed] = (np.stack(sums, axis=1)[changed].T / total[changed]).T
+    return found
 
 
 def _stability(trained: Floats, new: Floats) -> tuple[Floats, float]:

@@ -19,7 +19,7 @@ from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
-from hornbeam.tree.route import predict_rows
+from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.typing import Label
 
 __all__ = ["Explanation", "Explanations", "explain"]
@@ -87,7 +87,7 @@ class Explanation:
         label : hashable, optional
             The class. Default: the predicted class.
         n : int, optional
-            Number of features. Default: all tested features.
+            Number of reasons. Default: all of them.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class Explanations(Sequence[Explanation]):
         self._low, self._high = predict_interval(tree, table, level)
         self._bounds = interval(tree, level)
         self._probability = predict_rows(tree, table)
-        self._codes = None if tree.is_regression else tree.decision(self._probability)
+        self._codes = None if tree.is_regression else decide_rows(tree, table)
         self._shares = child_shares(tree)
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.decision.base_rate import adjust_bound_to_prior
 from hornbeam.tree.route import predict_rows
-from hornbeam.tree.statistics.bounds import mean_bounds, rate_bounds
+from hornbeam.tree.statistics.bounds import mean_bounds, moved_rate_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -76,7 +76,8 @@ def predict_interval(
     low, high : float64 arrays of shape (n_rows, n_classes)
         The interval of the node where the row stops. If a missing value goes to every child, the mean of the bounds of
         the children, weighted by their evidence. It assumes errors in the same direction, so it is the widest
-        possible interval of the average.
+        possible interval of the average. In a leaf with slopes the bounds move with the prediction of the row: their
+        odds by the same factor, or their mean by the same amount. The slopes count as known.
 
     Examples
     --------
@@ -88,6 +89,13 @@ def predict_interval(
     """
     bounds = np.hstack([*interval(tree, level), tree.belief])
     low, high, belief = np.split(predict_rows(tree, table, n_jobs, node_values=bounds), 3, axis=1)
+    if len(tree.slopes):
+        moved = predict_rows(tree, table, n_jobs)
+        if tree.is_regression:
+            low, high = np.minimum(low + (moved - belief), moved), np.maximum(high + (moved - belief), moved)
+        else:
+            low, high = moved_rate_bounds(low, high, belief, moved)
+        belief = moved
     if factors is None:
         return low, high
     return adjust_bound_to_prior(low, belief, factors), adjust_bound_to_prior(high, belief, factors)

@@ -12,6 +12,7 @@ from hornbeam.explain.intervals import interval
 from hornbeam.explain.notebook import leaves_html
 from hornbeam.explain.wording import rule_texts
 from hornbeam.export.prediction_text import interval_text, prediction_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import pluralise
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
@@ -38,7 +39,7 @@ class Leaves:
         Rows borrowed from the ancestors; after cross-fitted smoothing, in units of the node's own rows.
     raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
         Frequencies, smoothed probabilities, and the bounds of their intervals; for a numeric target, means, of shape
-        (n_leaves, 1).
+        (n_leaves, 1). Terms of leaves with slopes are not in them: they are the values of the leaf as a whole.
     tree : Tree
         The tree of these leaves.
     code : int, optional
@@ -82,8 +83,20 @@ class Leaves:
         """
         return rule_texts(self.tree, self.node.tolist())
 
+    @property
+    def terms(self) -> list[list[str]]:
+        """The terms of each leaf, as text; empty lists for leaves without slopes.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).leaves().terms
+        [[], [], []]
+        """
+        return [terms_text(self.tree, node, self.code) for node in self.node.tolist()]
+
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry per leaf and class, for a data frame.
+        """Return columns with an entry per leaf and class, for a data frame; ``terms`` if a leaf has slopes.
 
         Examples
         --------
@@ -107,10 +120,11 @@ class Leaves:
         if self.classes:
             decided = [self.classes[code] for code in self.tree.decided[self.node].tolist() for _ in range(k)]
             named = {"decided": decided, "class": list(self.classes) * len(self)}
-        return {**per_leaf, "rule": rule, **named, **per_class}
+        terms = {"terms": ["; ".join(texts) for texts in self.terms for _ in range(k)]}
+        return {**per_leaf, "rule": rule, **(terms if len(self.tree.slopes) else {}), **named, **per_class}
 
     def as_rules(self) -> str:
-        """Write a rule per leaf: conditions, prediction, interval and number of rows.
+        """Write a rule per leaf: conditions, prediction, interval, number of rows, and terms.
 
         Examples
         --------
@@ -124,15 +138,17 @@ class Leaves:
         """
         low, high = interval(self.tree, self.level)
         lines = []
-        for at, (rule, node) in enumerate(zip(self.rule, self.node.tolist(), strict=True)):
+        for at, (rule, node, terms) in enumerate(zip(self.rule, self.node.tolist(), self.terms, strict=True)):
             prediction = ", ".join(filter(None, prediction_text(self.tree, node)))
             if self.code is not None:
                 interest = " ".join(prediction_text(self.tree, node, code=self.code))
                 prediction = f"{prediction_text(self.tree, node)[0]}; {interest}"
             bounds = interval_text(self.tree, low, high, node, code=self.code)
+            indent = " " * len(f"{at + 1}. ")
             lines += [
                 f"{at + 1}. if {rule}",
-                f"{' ' * len(str(at + 1))}  then {prediction} ({bounds}); {pluralise(self.rows.item(at), 'row')}",
+                f"{indent}then {prediction} ({bounds}); {pluralise(self.rows.item(at), 'row')}",
+                *(f"{indent}     {term}" for term in terms),
             ]
         return "\n".join(lines)
 
@@ -143,7 +159,10 @@ class Leaves:
         return leaves_html(self)
 
     def _lines(self) -> Iterator[str]:
-        """Write a line per leaf, with the rates of its predicted class or of the class of interest, or its mean."""
+        """Write a line per leaf, with the rates of its predicted class or of the class of interest, or its mean.
+
+        The terms of a leaf stand below its rule.
+        """
         rules = self.rule
         if not self.classes:
             yield from self._mean_lines(rules)
@@ -161,7 +180,11 @@ class Leaves:
             counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
             bounds = f"{self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
-            yield f"{counts}  {names[decided[i]]:<{width}}  {rates}   {bounds}  {rules[i]}"
+            left = f"{counts}  {names[decided[i]]:<{width}}  {rates}   {bounds}  "
+            yield left + rules[i]
+            yield from (
+                f"{' ' * len(left)}{term}" for term in terms_text(self.tree, self.node.item(i), self.code)
+            )
 
     def _mean_lines(self, rules: list[str]) -> Iterator[str]:
         title = f"{100 * self.level:g} % interval"
@@ -169,7 +192,9 @@ class Leaves:
         for i, node in enumerate(self.node.tolist()):
             counts = f"{node:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, 0]:>10.5g}  {self.smoothed[i, 0]:>10.5g}"
-            yield f"{counts}  {rates}  {self.low[i, 0]:>10.5g} to {self.high[i, 0]:<10.5g}  {rules[i]}"
+            left = f"{counts}  {rates}  {self.low[i, 0]:>10.5g} to {self.high[i, 0]:<10.5g}  "
+            yield left + rules[i]
+            yield from (f"{' ' * len(left)}{term}" for term in terms_text(self.tree, node))
 
 
 def leaves(

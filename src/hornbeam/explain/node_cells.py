@@ -1,32 +1,34 @@
 """The rows of a table that reach a node of a tree, counted as growing counts them."""
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.engine import LocalEngine
-from hornbeam.data.schema import Kind
-from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import NodeCells, Way
+from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.in_memory import encoded_rows
 from hornbeam.growing.levelwise.open_node import child_bounds
+from hornbeam.growing.progress import Watch
+from hornbeam.growing.tree_builder import build_skeleton
+from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Rows, Split
 from hornbeam.tree.evidence.fractional import next_slots, route_fractional
+from hornbeam.tree.level_order import level_order
 from hornbeam.tree.route import route
-from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths, descendants, path
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["NodeRows", "weighted_table"]
+__all__ = ["NodeRows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,18 +61,16 @@ class NodeRows:
     weight: Counts | None
 
     @classmethod
-    def of(cls, tree: Tree, table: Table, grower: Grower, max_bins: int | None, node: int) -> "NodeRows":
-        """Encode all rows, and find those of the node.
+    def of(cls, tree: Tree, encoded: EncodedTable, grower: Grower, node: int) -> "NodeRows":
+        """Find the rows of a node among encoded rows.
 
         Raises
         ------
         DataError
-            If no row reaches the node, or a category is not in the schema.
+            If no row reaches the node.
         """
-        grower._check_target(table.schema)
-        _refuse_unseen(table)
-        bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins)
-        rows, spec = encoded_rows(grower, table, bins, bins.encode(table))
+        table, bins = encoded.table, encoded.bins
+        rows, spec = encoded_rows(grower, table, bins, encoded.codes)
         at, weight = _rows_at(tree, table, rows, node)
         if not len(at):
             raise DataError(
@@ -81,16 +81,34 @@ class NodeRows:
 
     def count(self) -> NodeCells:
         """Count the rows of the node by feature and code."""
+        return NodeCells.count(self.rows_here(), self.spec, self.node_range, self._shown())
+
+    def grow(self, max_depth: int | None) -> tuple[Skeleton, Floats]:
+        """Grow the node again, down to a depth of the whole tree; return the splits and their gains."""
+        spec = self.spec
+        if max_depth is not None:
+            rules = copy(spec.rules)
+            rules.max_depth = min(max_depth, rules.max_depth)
+            spec = spec._replace(rules=rules)
+        nodes = subtree.grow(self.rows_here(), spec, self.node_range, Watch().progress_slot())
+        order = level_order(nodes.parent, nodes.slot)
+        return build_skeleton(nodes, self.bins, order, at_values=spec.rules.gain_ratio), nodes.gain[order]
+
+    def rows_here(self) -> Rows:
+        """Copy the rows of the node: growing reorders them."""
         rows, at = self.rows, self.at
-        here = Rows(
+        return Rows(
             rows.codes[at],
             rows.label[at] if len(rows.label) else rows.label,
-            self.weight,
+            None if self.weight is None else self.weight.copy(),
             None if rows.numerator is None else rows.numerator[at],
         )
+
+    @property
+    def node_range(self) -> NodeRange:
+        """Its rows, depth and bounds, for the growing kernel."""
         depth = int(depths(self.tree.skeleton)[self.node])
-        node = NodeRange(0, len(at), depth, *self._bounds())
-        return NodeCells.count(here, self.spec, node, self._shown())
+        return NodeRange(0, len(self.at), depth, *self._bounds())
 
     @property
     def mean(self) -> float:
@@ -175,19 +193,3 @@ def _rows_at(tree: Tree, table: Table, rows: Rows, node: int) -> tuple[NDArray[n
             mine = level.place[level.at] == node
             return level.row[mine], level.weight[mine]
     return np.empty(0, np.intp), None
-
-
-def _refuse_unseen(table: Table) -> None:
-    for feature, column in zip(table.schema.features, table.columns, strict=True):
-        if feature.kind is Kind.NOMINAL and (n := int((column == -2).sum())):
-            raise DataError(
-                f"{n} rows have a category of {feature.name!r} that the training rows did not have; expected known "
-                "categories or missing values. Leave these rows out."
-            )
-
-
-def weighted_table(table: Table, class_weight: Any) -> Table:
-    """Return the table with class weights for the search for splits, without rows of classes of weight 0."""
-    factors = np.asarray(class_weight, dtype=np.float64)
-    assert table.target is not None
-    return replace(table.take(np.flatnonzero(factors[table.target] > 0)), class_weight=factors)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.prediction_text import mean_text
+from hornbeam.export.slope_text import terms_of
 from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.html_table import html_table
 from hornbeam.rules import RuleSet
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _MOST_ROWS = 10  # with a table each
+_TERMS, _RULE_TERMS = "changes within the leaf", "changes within the rule"
 
 
 def leaves_html(leaves: Leaves) -> str:
@@ -52,11 +54,14 @@ def leaves_html(leaves: Leaves) -> str:
     intervals = [f"{lowest} to {highest}" for lowest, highest in zip(low, high, strict=True)]
     columns = [*counts, *names, raw, smoothed, intervals, leaves.rule]
     header = ["node", "rows", "borrowed", *named, "raw", "smoothed", interval, "rule"]
+    if len(leaves.tree.slopes):
+        columns.append(["; ".join(texts) for texts in leaves.terms])
+        header.append(_TERMS)
     rows = zip(*columns, strict=True)
     caption = pluralise(len(leaves), "leaf", "leaves")
     if leaves.code is not None:
         caption += f", rates of {label_text(leaves.classes[leaves.code])}"
-    return html_table(caption, header, rows, text=("decided", "rule"))
+    return html_table(caption, header, rows, text=("decided", "rule", _TERMS))
 
 
 def candidate_splits_html(splits: CandidateSplits) -> str:
@@ -83,11 +88,12 @@ def _explanation_html(one: Explanation) -> str:
     tables = []
     for path in sorted(one.paths, key=lambda path: -path.share):
         share = f"{100 * path.share:.1f} % of the row: " if path.share < 1 else ""
-        rows = (
+        rows: list[tuple[object, ...]] = [
             (step.node, step.rows, f"{step.borrowed:.1f}", number(step.raw(k if one.classes else None)),
              number(step.belief[k]), step)
             for step in path.steps
-        )  # fmt: skip
+        ]  # fmt: skip
+        rows += [("", "", "", "", number(term.belief[k]), term.text(k)) for term in path.terms]
         header = ("node", "rows", "borrowed", "raw", "smoothed", "because")
         note = f"stops at {path.end}"
         tables.append(html_table(share + caption, header, rows, text=("because",), note=note))
@@ -138,14 +144,28 @@ class ShownRules(RuleSet):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        rows = []
+        rows: list[tuple[object, ...]] = []
+        sloped = self.has_slopes
         for at, rule in enumerate((*self.rules, self.default), start=1):
             tests = " and ".join(map(condition_text, rule.conditions)) or "otherwise"
             low, high = (bound.item(rule.target) for bound in rule.interval())
             interval = f"{probability_text(low)} to {probability_text(high)}"
             label = label_text(self.label(rule))
-            rows.append(
-                (at, tests, label, probability_text(rule.probability), interval, f"{rule.support:.6g}")
+            terms = "; ".join(term.text() for term in terms_of(rule.slopes, self.schema, 0))
+            cells = (
+                at,
+                tests,
+                label,
+                probability_text(rule.probability),
+                interval,
+                f"{rule.support:.6g}",
+                terms,
             )
-        header = ("", "if", "then", "probability", "90 % interval", "rows")
-        return html_table(pluralise(len(self), "rule"), header, rows, text=("if", "then"))
+            rows.append(cells if sloped else cells[:-1])
+        header = ("", "if", "then", "probability", "90 % interval", "rows", _RULE_TERMS)
+        return html_table(
+            pluralise(len(self), "rule"),
+            header if sloped else header[:-1],
+            rows,
+            text=("if", "then", _RULE_TERMS),
+        )

@@ -9,6 +9,7 @@ from typing import Any
 
 from hornbeam.data.schema import Feature
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
+from hornbeam.explain.row_terms import RowTerm, row_terms
 from hornbeam.explain.wording import condition_dict, known_text, value_of, value_text
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, plain_label
@@ -111,6 +112,8 @@ class DecisionPath:
         Sources of the rows that the last node borrowed; empty if the smoother does not tell them apart.
     share : float, default 1.0
         Share of the row on this path: below 1 if a missing value was distributed over the children.
+    terms : tuple of RowTerm, default ()
+        The terms of the leaf, if it has slopes: how far each value of the row moves the prediction of the leaf.
 
     Examples
     --------
@@ -125,6 +128,7 @@ class DecisionPath:
     end: str
     borrowed_from: tuple[BorrowedRows, ...]
     share: float = 1.0
+    terms: tuple[RowTerm, ...] = ()
 
     @property
     def node(self) -> int:
@@ -138,6 +142,7 @@ class DecisionPath:
             "steps": [step.to_dict() for step in self.steps],
             "end": self.end,
             "borrowed_from": [source.to_dict() for source in self.borrowed_from],
+            **({"terms": [term.to_dict() for term in self.terms]} if self.terms else {}),
         }
 
 
@@ -218,6 +223,7 @@ def paths(
             _end(tree, node, row),
             borrowed_rows(tree, node),
             part,
+            row_terms(tree, node, row),
         )
         for node, part in end_nodes(tree, row, shares)
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbeam.explain.path import DecisionPath
+from hornbeam.explain.row_terms import RowTerm
 from hornbeam.explain.wording import condition_dict
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import label_text, plain_label
+from hornbeam.export.wording import feature_name, label_text, plain_label
 from hornbeam.tree import Condition
 from hornbeam.typing import Label
 
@@ -26,11 +27,13 @@ class Reason:
     label : hashable or None
         The class; None if the target is numeric.
     conditions : tuple of Condition
-        The conditions on the feature that the row meets; several if the row has several paths.
+        The conditions on the feature that the row meets; several if the row has several paths, none of a term.
     change : float
         Change of the probability, summed over all splits on the feature.
     before, after : float or None
         The probability before and after; None if the feature is tested at several nodes, or on several paths.
+    term : RowTerm, optional
+        The term of the leaf that is the reason, instead of conditions.
 
     Examples
     --------
@@ -48,14 +51,17 @@ class Reason:
     change: float
     before: float | None = None
     after: float | None = None
+    term: RowTerm | None = None
 
     @property
     def feature(self) -> str:
         """The name of the feature."""
-        return self.conditions[0].feature.name
+        return (self.term or self.conditions[0]).feature.name
 
     def __str__(self) -> str:
         conditions = ", or ".join(map(condition_text, self.conditions))
+        if self.term is not None:
+            conditions = f"{feature_name(self.feature)} = {self.term.value_text}"
         if self.label is None:
             what, number = "the mean", mean_text
         else:
@@ -92,13 +98,14 @@ def reasons(paths: Iterable[DecisionPath], label: Label | None, k: int) -> tuple
     Returns
     -------
     tuple of Reason
-        One per tested feature, the largest change first. The changes add up to the row's probability minus that of
-        the root.
+        One per tested feature, and one per term of the leaf, the largest change first. The changes add up to the row's
+        probability minus that of the root.
 
     Notes
     -----
     A split changes the probability by the difference between child and parent. If a row has several paths, each counts
-    by its share.
+    by its share. Terms change the probability one after the other, in the order of the features: each change is that
+    after the terms before it.
 
     Examples
     --------
@@ -129,6 +136,13 @@ def reasons(paths: Iterable[DecisionPath], label: Label | None, k: int) -> tuple
         )
         for name in change
     ]
+    for path in paths:
+        before = path.steps[-1].belief[k]
+        for term in path.terms:
+            after = term.belief[k]
+            if any(term.change):
+                found.append(Reason(label, (), path.share * (after - before), before, after, term))
+            before = after
     return tuple(sorted(found, key=lambda reason: -abs(reason.change)))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
@@ -63,6 +64,11 @@ def shap_values(tree: Tree, table: Table) -> ShapValues:
     ShapValues
         The values, and the base prediction.
 
+    Raises
+    ------
+    ParameterError
+        If a leaf has slopes.
+
     See Also
     --------
     hornbeam.export.to_shap : the arrays for ``shap.TreeExplainer``.
@@ -81,6 +87,11 @@ def shap_values(tree: Tree, table: Table) -> ShapValues:
     >>> found.values[0, :, 1], found.base[1]
     (array([0.5, 0. ]), np.float64(0.5))
     """
+    if len(tree.slopes):
+        raise ParameterError(
+            f"{len(tree.slopes.leaves)} of {tree.n_leaves} leaves have slopes, and SHAP values are computed for leaves "
+            "with one prediction for all of their rows. Use explain(X)[i].reasons(), which includes the terms."
+        )
     n_outputs = tree.belief.shape[1]
     values = np.zeros((table.n_rows, tree.schema.n_features, n_outputs))
     batch = max(1, _CELLS // max(1, tree.schema.n_features**2))

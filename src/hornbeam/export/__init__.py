@@ -3,7 +3,8 @@
 In reading order:
 
 - `checks`: checks of the model and of arguments
-- `wording`, `condition_text`, `prediction_text`: text of names, numbers, tests, conditions and predictions
+- `wording`, `condition_text`, `prediction_text`, `slope_text`: text of names, numbers, tests, conditions, predictions
+  and terms of leaves
 - `people/`: text, tables and pictures
 - `source/`: Python, JavaScript and C
 - `sql/`: queries

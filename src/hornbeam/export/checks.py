@@ -12,6 +12,7 @@ from hornbeam.tree.walk import path_tests
 __all__ = [
     "HasTree",
     "check_limit",
+    "check_no_slopes",
     "check_not_fractional",
     "check_path_tests",
     "check_table",
@@ -98,6 +99,24 @@ def check_not_fractional(tree: Tree, target: str) -> None:
         raise ExportError(
             f"Node {min(shares)} sends a missing value to every child, in proportion to the evidence; {target} cannot "
             "express that. Export to SQL, or grow the tree with missing='own' or missing='learned'."
+        )
+
+
+def check_no_slopes(tree: Tree, target: str) -> None:
+    """Raise `ExportError` if leaves have slopes, which `target` cannot express.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> check_no_slopes(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])), "treelite")
+    """
+    if len(tree.slopes):
+        raise ExportError(
+            f"Leaf {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row; {target} has "
+            "one prediction for each leaf. Export to Python, JavaScript, C, SQL, ONNX, PMML or JSON, or fit the tree "
+            "without slopes."
         )
 
 

@@ -13,6 +13,7 @@ from hornbeam.data.table import Table
 from hornbeam.export.checks import HasTree, check_path_tests, single_tree
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label
+from hornbeam.kernels.elementary import log
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 
@@ -27,6 +28,14 @@ _READING = (
     "which is 0 if the field is absent. The weight of a rule is the product of the weights of its conditions, first to "
     "last. The prediction for a row is the sum of weight times probabilities, or times mean, over the rules, first to "
     "last. Values of an ordinal feature that are not in its categories are missing."
+)
+_READING_SLOPES = (
+    " A rule with slopes predicts by scores. The score of a class is its number in scores, null for a probability of "
+    "0 whatever the slopes, plus, over the slopes first to last, its number in slope times (value - centre). The value "
+    "is that of the feature, at least low and at most high; of an ordinal feature its position among the categories, "
+    "beginning with 0; with a category, 1 if the value is that category, else 0. A slope whose value is missing is "
+    "left out. The probabilities are exp(score) divided by their sum, and the class without costs is the first of the "
+    "largest score. A mean is the mean plus the slopes."
 )
 
 
@@ -45,7 +54,8 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     -------
     str
         A strict JSON object, in ASCII. Its field ``reading`` explains how to apply the rules; the result is then the
-        tree's probabilities, or mean, bit for bit.
+        tree's probabilities, or mean, bit for bit. With slopes of leaves the class is the tree's, and probabilities
+        depend on the reader's exponential function.
 
     Raises
     ------
@@ -73,7 +83,7 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
         "format": "hornbeam-rules",
         "version": 1,
         "digest": tree.digest,
-        "reading": _READING,
+        "reading": _READING + _READING_SLOPES * (len(tree.slopes) > 0),
         "features": json_features(schema),
         **({} if tree.is_regression else {"classes": [json_value(label) for label in schema.classes]}),
         "rules": _rules(tree),
@@ -153,9 +163,27 @@ def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
         "if": path,
         **decided,
         **_prediction(tree, tree.belief[node].tolist()),
+        **_slopes(tree, node),
         "rows": tree.rows.item(node),
         "evidence": (tree.evidence[node] * tree.unit).tolist(),
     }
+
+
+def _slopes(tree: Tree, node: int) -> dict[str, Any]:
+    """Write the scores and slopes of a leaf, if it has any."""
+    slopes, terms = tree.slopes, tree.slopes.of_leaf(node)
+    if not terms:
+        return {}
+    written = []
+    for term in terms:
+        feature, category = tree.schema.features[slopes.feature[term]], slopes.category.item(term)
+        of = {"category": json_value(feature.categories[category])} if category >= 0 else {}
+        limits = {name: getattr(slopes, name).item(term) for name in ("low", "high", "centre")}
+        written.append({"feature": feature.name, **of, **limits, "slope": slopes.slope[term].tolist()})
+    if tree.is_regression:
+        return {"slopes": written}
+    scores = log(tree.belief[node].copy()).tolist()
+    return {"scores": [None if score == -inf else score for score in scores], "slopes": written}
 
 
 def _prediction(tree: Tree, belief: list[float]) -> dict[str, Any]:

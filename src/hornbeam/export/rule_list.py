@@ -9,6 +9,7 @@ from hornbeam.export.checks import check_limit
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.json_rules import json_features, json_value
 from hornbeam.export.people.markdown import code_span
+from hornbeam.export.slope_text import terms_of
 from hornbeam.export.wording import label_text, probability_text
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.tree import Condition
@@ -23,6 +24,13 @@ _READING = (
     "known: true it holds for every known value. A condition may have several of these fields, and all of them must "
     "hold; without any it holds for no known value. It holds for a missing value if its field missing is true. Values "
     "of an ordinal feature that are not in its categories are missing."
+)
+
+_READING_TERMS = (
+    " The field terms of a rule, if there is one, changes its probabilities: each term adds slope * (value - centre) "
+    "to the logarithm of the probability of each class; then the probabilities are divided by their sum. The value is "
+    "that of the feature, or its position in the categories of an ordinal feature, limited to low and high; with the "
+    "field category it is 1 for this category and 0 for any other. A missing value adds nothing."
 )
 
 
@@ -49,7 +57,7 @@ def rules_text(
     -------
     str
         The number of a rule is its position in the list, from 1 on. A rule covers the rows that meet its conditions,
-        and decides those of them that no earlier rule covers.
+        and decides those of them that no earlier rule covers. Terms of a rule of a leaf with slopes stand below it.
 
     Examples
     --------
@@ -75,8 +83,11 @@ def rules_text(
     for at, rule in enumerate(rules, 1):
         prediction = _RulePrediction.of(rules, rule, level, code)
         tests = " and ".join(condition_text(one, max_categories) for one in rule.conditions) or "anything"
-        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {prediction.outcome}"]
-    return "\n".join([*lines, f"otherwise {_RulePrediction.of(rules, rules.default, level, code).outcome}"])
+        indent = " " * len(f"{at}. ")
+        lines += [f"{at}. if {tests}", f"{indent}then {prediction.outcome}"]
+        lines += [f"{indent}     {term}" for term in _terms(rules, rule, code)]
+    lines.append(f"otherwise {_RulePrediction.of(rules, rules.default, level, code).outcome}")
+    return "\n".join([*lines, *(f"     {term}" for term in _terms(rules, rules.default, code))])
 
 
 def rules_markdown(
@@ -118,16 +129,21 @@ def rules_markdown(
     check_limit("max_categories", max_categories, 1, "whole lists")
     code = None if positive is None else class_code(rules.schema.classes, positive)
     column = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
+    sloped = rules.has_slopes
     lines = [
-        f"| rule | if | class | {column} | {100 * level:g} % interval | covers | wrong | decides |",
-        "|--:|---|---|--:|---|--:|--:|--:|",
+        f"| rule | if | class | {column} | {100 * level:g} % interval | covers | wrong | decides |"
+        + " changes within the rule |" * sloped,
+        "|--:|---|---|--:|---|--:|--:|--:|" + "---|" * sloped,
     ]
     for at, rule in enumerate((*rules, rules.default), 1):
         prediction = _RulePrediction.of(rules, rule, level, code)
         number = str(at) if at <= len(rules) else ""
         conditions = [code_span(condition_text(one, max_categories)) for one in rule.conditions]
         tests = " and ".join(conditions) or ("anything" if number else "otherwise")
-        lines.append(f"| {' | '.join([number, tests, code_span(prediction.label), *prediction.numbers])} |")
+        cells = [number, tests, code_span(prediction.label), *prediction.numbers]
+        if sloped:
+            cells.append("; ".join(map(code_span, _terms(rules, rule, code))))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -160,7 +176,7 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
     return {
         "format": "hornbeam-rule-list",
         "version": 1,
-        "reading": _READING,
+        "reading": _READING + _READING_TERMS * rules.has_slopes,
         "features": json_features(schema),
         "classes": [json_value(label) for label in schema.classes],
         "level": level,
@@ -170,6 +186,10 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
         ],
         "default": _plain_rule(rules, rules.default, level),
     }
+
+
+def _terms(rules: RuleSet, rule: Rule, code: int | None) -> list[str]:
+    return [term.text(code) for term in terms_of(rule.slopes, rules.schema, 0)]
 
 
 class _RulePrediction(NamedTuple):
@@ -229,4 +249,20 @@ def _plain_rule(rules: RuleSet, rule: Rule, level: float) -> dict[str, Any]:
         "covered": rule.covered.tolist(),
         "decided": rule.decided.tolist(),
         "expected_error": rule.error,
+        **_plain_terms(rules, rule),
     }
+
+
+def _plain_terms(rules: RuleSet, rule: Rule) -> dict[str, Any]:
+    """Convert the terms of a rule; no field without terms."""
+    slopes, features = rule.slopes, rules.schema.features
+    if not len(slopes):
+        return {}
+    terms = []
+    for at in range(len(slopes)):
+        feature, category = features[slopes.feature[at]], slopes.category.item(at)
+        limits = {"low": slopes.low.item(at), "high": slopes.high.item(at)}
+        named = limits if category < 0 else {"category": json_value(feature.categories[category])}
+        change = {"centre": slopes.centre.item(at), "slope": slopes.slope[at].tolist()}
+        terms.append({"feature": feature.name, **named, **change})
+    return {"terms": terms}

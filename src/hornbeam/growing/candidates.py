@@ -171,7 +171,7 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
     """Find the best split of each feature; the split that growing takes is the first.
 
     Each is the one that the kernel would choose if those before it did not exist. Features without an allowed split
-    follow, by gain. A feature with a single value has no split.
+    follow, by penalised gain. A feature with a single value has no split.
     """
     n = len(node.spec.nominal)
     numbers = np.full((n, 4), np.nan)
@@ -180,7 +180,7 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
     for f in range(n):
         best = _best_of_kernel(node, f)
         if best is None:
-            others += sorted(_scan(node, f, most=1, none_taken=True), key=lambda one: -one.gain)[:1]
+            others += sorted(_scan(node, f, most=1, none_taken=True), key=_falling)[:1]
         else:
             found[f], numbers[f] = best
     spec = node.spec._replace(rules=_changed(node.rules, min_decrease=0.0))
@@ -189,11 +189,16 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
         winner = levelwise.choose_split(numbers.ravel(), spec, node.evidence, node.n_rows, node.variance)
         if winner < 0:  # only for gain ratio
             left_out = [one._replace(rejected=one.rejected or _left_out(one)) for one in found.values()]
-            ranked += sorted(left_out, key=lambda one: -one.penalised_gain)
+            ranked += sorted(left_out, key=_falling)
             break
         ranked.append(found.pop(winner))
         numbers[winner] = np.nan
-    return ranked + sorted(others, key=lambda one: -one.gain)
+    return ranked + sorted(others, key=_falling)
+
+
+def _falling(one: Candidate) -> float:
+    """Sort key: the largest gain after the penalty first."""
+    return -one.penalised_gain
 
 
 def _left_out(one: Candidate) -> str:
@@ -229,7 +234,7 @@ def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]
         candidates = [_unless_overlooked(one, best[0], node) for one in candidates]
     ranked = sorted(
         range(len(candidates)),
-        key=lambda i: (i != at, candidates[i].rejected is not None, -candidates[i].penalised_gain),
+        key=lambda i: (i != at, candidates[i].rejected is not None, _falling(candidates[i])),
     )
     rank = np.empty(len(candidates), np.intp)
     rank[ranked] = np.arange(len(candidates))
@@ -556,9 +561,8 @@ def _rejections(node: NodeCells, sweep: _Sweep, parts: _Parts) -> list[str | Non
             amount, whole = (
                 array[:, both].astype(object) for array in (parts.evidence[..., 1], parts.weights)
             )
-            step = (
-                amount[:, 1] * whole[:, 0] - amount[:, 0] * whole[:, 1]
-            )  # of the rate, exact in Python's integers
+            # The step of the rate, exact in Python's integers.
+            step = amount[:, 1] * whole[:, 0] - amount[:, 0] * whole[:, 1]
             allowed &= (int(node.spec.monotone[sweep.feature]) * step >= 0).astype(np.bool_)
         reject(~allowed, "breaks a monotone constraint")
     return found

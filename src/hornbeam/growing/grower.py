@@ -287,7 +287,7 @@ class Grower:
         total = table.n_rows if table.weight is None else int(table.weight.sum())
         rules = self._rules(self.missing, table.unit, total, table.n_rows, in_memory.n_copies(table))
         rules.numerator_unit = target.unit
-        rules.rounding = 0.0 if table.weight is None or table.unit == 1.0 else 0.5
+        rules.rounding = NumericTarget.rounding(table.weight, table.unit)
         return rules
 
     def _rules(

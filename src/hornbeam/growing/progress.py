@@ -1,6 +1,7 @@
 """Progress reports and interruption of growing."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
@@ -38,7 +39,8 @@ class Watch:
         """Return two numbers to share with a kernel: rows it has finished, and whether it must stop."""
         slot = np.zeros(2, dtype=np.int64)
         self._slots.append(slot)
-        slot[1] = self.stopped  # set after the append, so that a stop in between is not lost
+        if self.stopped:  # read after the append: a later stop finds the slot in the list
+            slot[1] = 1
         return slot
 
     def finish_rows(self, n_rows: int) -> None:
@@ -58,19 +60,28 @@ class Watch:
 
     def run[T](self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread and report its progress; an interrupt stops the kernels."""
+        pool = Pool(1)
+        try:
+            return self._wait(pool.submit(work))
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            pool.shutdown()
+
+    def _wait[T](self, future: Future[T]) -> T:
+        """Wait for a result and report the progress.
+
+        The loop has a function of its own, because Python 3.14 leaves a try or with statement without its handlers if
+        an interrupt comes at the end of a loop inside it.
+        """
         done = Lock()  # not a Condition: an interrupt inside one can surface as a RuntimeError
         done.acquire()
-        with Pool(1) as pool:
-            try:
-                future = pool.submit(work)
-                future.add_done_callback(lambda _: done.release())
-                while not done.acquire(timeout=self._tick_seconds):
-                    if self._on_progress is not None:
-                        self._on_progress(self.rows_done)
-                return future.result()
-            except BaseException:
-                self.stop()
-                raise
+        future.add_done_callback(lambda _: done.release())
+        while not done.acquire(timeout=self._tick_seconds):
+            if self._on_progress is not None:
+                self._on_progress(self.rows_done)
+        return future.result()
 
 
 class PassReport(NamedTuple):

@@ -206,7 +206,8 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     Raises
     ------
     InteropError
-        If a split is nominal, or has a child for missing values, sends them to every child, or stops them.
+        If a split is nominal, or has a child for missing values, sends them to every child, or stops them; or if
+        leaves have slopes.
 
     Examples
     --------
@@ -219,6 +220,11 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     from sklearn.tree._tree import Tree as Arrays  # scikit-learn has no public constructor
 
     schema, n = tree.schema, tree.n_nodes
+    if len(tree.slopes):
+        raise InteropError(
+            f"Leaf {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row, which no "
+            "scikit-learn tree does. Convert a tree without slopes."
+        )
     left = _missing_left(tree, missing)
     if not tree.decision.is_default:
         warn(

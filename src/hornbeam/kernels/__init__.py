@@ -6,7 +6,7 @@ Reading order:
 - ``levelwise``: histograms and splits of many nodes, for growing level by level.
 - ``leafwise``: growing best first, for boosting.
 - ``census``, ``encode``: bin boundaries and bin codes.
-- ``route``: routing of rows and prediction.
+- ``route``, ``slopes``: routing of rows and prediction.
 - ``sweep``: pruning.
 - ``stacked_trees``, ``hdp``: smoothing.
 - ``lambdas``: gradients of LambdaMART.

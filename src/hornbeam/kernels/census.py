@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam._native import Census as NativeCensus  # type: ignore[import-not-found,unused-ignore]
+from hornbeam._native import Census as NativeCensus
 from hornbeam._native import count_parts, equal_bins
 from hornbeam.typing import Bools, Counts, Floats
 

@@ -1,11 +1,12 @@
 """Bin codes of values."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam._native import encode_uint8, encode_uint16  # type: ignore[import-not-found,unused-ignore]
+from hornbeam._native import encode_uint8, encode_uint16
 from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
@@ -63,10 +64,10 @@ def encode(
     """
     narrow = max(n_codes.tolist(), default=0) <= 255
     codes: Codes = np.empty((n_rows, len(columns)), np.uint8 if narrow else np.uint16)
-    kernel = encode_uint8 if narrow else encode_uint16
+    kernel: Callable[..., int] = encode_uint8 if narrow else encode_uint16
 
     def fill(begin: int, end: int) -> int:
-        return int(kernel(columns, edges, starts, n_codes, nominal, begin, end, codes))
+        return kernel(columns, edges, starts, n_codes, nominal, begin, end, codes)
 
     threads = min(n_jobs, n_rows // ROWS_PER_THREAD)
     if threads <= 1:

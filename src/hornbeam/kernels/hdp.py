@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hornbeam._native import HdpChain  # type: ignore[import-not-found,unused-ignore]
+from hornbeam._native import HdpChain
 from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["Posterior", "sample"]

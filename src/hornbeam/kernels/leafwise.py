@@ -43,17 +43,18 @@ def grow_leafwise(
     ``order`` lists row numbers, first the ``n_train`` training rows, then rows that are only routed; it is reordered.
     The result depends neither on the order nor on the threads.
     """
-    *arrays, numerator_scale, denominator_scale, shift = gradients
     nodes, node = _native.grow_leafwise(
         codes,
-        *arrays,
+        gradients.numerator,
+        gradients.denominator,
+        gradients.times,
         order,
         n_train,
         spec.columns,
         spec.rules,
-        numerator_scale,
-        denominator_scale,
-        shift,
+        gradients.numerator_scale,
+        gradients.denominator_scale,
+        gradients.shift,
         max_leaves or 0,
         key,
         n_jobs,

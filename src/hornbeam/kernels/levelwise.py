@@ -62,7 +62,8 @@ def count_open(
     """Count each row into the cells of its node's slot (-1: nowhere); return the nodes as `descend` does."""
     if node is None:
         node = np.zeros(rows.n_rows, dtype=np.int32)
-    _native.count_open(*rows, spec.columns, *tree, node, seen, slot_of_node, cells)
+    given = (*rows, spec.columns, *tree, node, seen, slot_of_node, cells)
+    _native.count_open(*given)
     return node
 
 
@@ -86,5 +87,4 @@ def choose_split(
 ) -> int:
     """Return the winning feature given the numbers of all features; -1: none."""
     common = (cell_kind(spec), spec.columns, spec.criterion, spec.rules)
-    winner: int = _native.choose_split(numbers, *common, evidence, n_rows, variance)
-    return winner
+    return _native.choose_split(numbers, *common, evidence, n_rows, variance)

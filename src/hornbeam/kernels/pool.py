@@ -5,6 +5,7 @@ from concurrent.futures import Executor, Future
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, NamedTuple, override
+from weakref import finalize
 
 __all__ = ["Pool"]
 
@@ -36,6 +37,8 @@ class Pool(Executor):
 
     ``concurrent.futures.ThreadPoolExecutor`` raises a RuntimeError if a thread cannot be started. This pool works with
     the threads it has, and without any it runs each task in `submit`. Results do not depend on the number of threads.
+    An interrupt can come just before `shutdown`, and threads then wait for tasks: they do not keep the interpreter from
+    ending, and they end with the pool object.
 
     Parameters
     ----------
@@ -53,6 +56,7 @@ class Pool(Executor):
         self._most = n_threads
         self._threads: list[Thread] = []
         self._tasks: _Tasks = SimpleQueue()
+        finalize(self, self._tasks.put, None)
 
     @override
     def submit[**P, T](self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -82,7 +86,7 @@ class Pool(Executor):
                 thread.join()
 
     def _start(self) -> None:
-        thread = Thread(target=_serve, args=(self._tasks,))
+        thread = Thread(target=_serve, args=(self._tasks,), daemon=True)
         try:
             thread.start()
         except RuntimeError:  # no more threads, or the interpreter is about to end

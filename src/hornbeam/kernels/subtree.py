@@ -203,7 +203,8 @@ def check_rows(rows: Rows, spec: GrowthSpec) -> None:
 
 def grow(rows: Rows, spec: GrowthSpec, node: NodeRange, progress: Counts) -> Nodes:
     """Grow a subtree from the rows of a node; ``progress`` is the array [rows done, stop]."""
-    nodes = Nodes(*_native.grow(*rows, spec.columns, spec.criterion, spec.rules, *node, progress=progress))
+    given = (*rows, spec.columns, spec.criterion, spec.rules, *node, progress)
+    nodes = Nodes(*_native.grow(*given))
     return nodes._replace(map=narrow_slots(nodes.map))
 
 
@@ -235,8 +236,8 @@ def target_variance(rows: Rows, spec: GrowthSpec, node: NodeRange) -> float:
     """Return the target variance of a node's rows, for corrected splits in regression; else 0."""
     if not (spec.sums and spec.rules.corrected):
         return 0.0
-    variance: float = _native.target_variance(rows.numerator, rows.weight, node.begin, node.end, spec.rules)
-    return variance
+    assert rows.numerator is not None
+    return _native.target_variance(rows.numerator, rows.weight, node.begin, node.end, spec.rules)
 
 
 def best_split(

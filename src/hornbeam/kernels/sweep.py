@@ -142,8 +142,8 @@ class PruneSweep:
         self.cut: Bools = np.zeros(len(n_children), np.bool_)
         #: Cost of the pruned subtree of each node.
         self.value: Floats = np.empty(len(n_children))
-        out = self.value, self.cut
-        self._sweep: Any = _native.PruneSweep(first_child, n_children, *costs, slack, relative, *out)
+        given: tuple[Any, ...] = (first_child, n_children, *costs, slack, relative, self.value, self.cut)
+        self._sweep = _native.PruneSweep(*given)
 
     def decide_all(self) -> None:
         """Decide on every node, in reverse level order."""

@@ -63,6 +63,7 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
         gain=tree.gain,
         history=(*tree.history, Step.of("count-on-all", rows=int(rows[0]))),
         decision=tree.decision,
+        slopes=tree.slopes,
     )
 
 

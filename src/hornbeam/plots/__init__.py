@@ -10,6 +10,7 @@ In reading order:
 - `calibration`: the reliability diagram
 - `probabilities`: a histogram of predicted probabilities
 - `pruning`: held-out loss along the pruning path
+- `size_path`: held-out loss against the size, found in the fit
 - `comparison`: ranks, differences and times of methods
 - `size_curve`: score against size
 """
@@ -25,6 +26,7 @@ from hornbeam.plots.leaves import LeafDisplay
 from hornbeam.plots.probabilities import ProbabilityDisplay
 from hornbeam.plots.pruning import PruningPathDisplay
 from hornbeam.plots.size_curve import plot_sizes
+from hornbeam.plots.size_path import SizePathDisplay
 from hornbeam.plots.tree import TreeDisplay
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "ProbabilityDisplay",
     "PruningPathDisplay",
     "ReliabilityDisplay",
+    "SizePathDisplay",
     "TreeDisplay",
     "plot_critical_difference",
     "plot_difference",

@@ -9,6 +9,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.plots.canvas import COLORS, GREY, axes, legend
 from hornbeam.plots.estimator_access import fitted_tree
 from hornbeam.pruning import CostComplexity, cost_complexity_path
+from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tuning import CrossValidated
 from hornbeam.tuning.candidate_losses import CandidateLosses, Score, evaluate_alphas, losses
@@ -105,7 +106,8 @@ class PruningPathDisplay:
         tree = fitted_tree(estimator)
         alphas = cost_complexity_path(tree, impurity).alphas
         _, held = route_held_out(tree, Table.read(X, y, schema=tree.schema))
-        candidate_losses = evaluate_alphas(alphas, tree, held, losses(tree.belief, score), impurity)
+        cut = cut_alphas(tree, impurity)
+        candidate_losses = evaluate_alphas(alphas, tree, cut, held, losses(tree.belief, score))
         return cls(alphas, candidate_losses, candidate_losses.winner(simplicity), _measure_name(score)).plot(
             ax, **settings
         )

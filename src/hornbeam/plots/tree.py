@@ -9,15 +9,15 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.export.prediction_text import prediction_text
-from hornbeam.export.wording import pluralise
+from hornbeam.export.prediction_text import mean_text, prediction_text
+from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.plots.canvas import GREY, PALE, VERBATIM, axes
 from hornbeam.plots.estimator_access import fitted_tree
 from hornbeam.plots.tree_figure.drawing import draw_branches, draw_legend, draw_nodes, draw_texts
 from hornbeam.plots.tree_figure.figure_layout import FigureLayout, fit_to_page
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
-from hornbeam.tree.route import route
+from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.walk import path
 from hornbeam.typing import Floats, Label
 
@@ -31,9 +31,10 @@ class TreeDisplay:
     """A drawn tree, with its root at the left and its leaves, one per line, at the right.
 
     The width of a branch is the number of its rows, and its text is its condition. Every node has a bar of its class
-    probabilities. The table at the right has a bar for each leaf, with its class, probability, interval and rows. In a
-    tree that is too large to read, subtrees with few rows are folded into a triangle, with their number of leaves and
-    rows. For a numeric target the length of a bar is the position of the mean between the lowest and the highest mean.
+    probabilities. The table at the right has a bar for each leaf, with its class, probability, interval and rows, and
+    the terms of leaves with slopes where there is room for them. In a tree that is too large to read, subtrees with few
+    rows are folded into a triangle, with their number of leaves and rows. For a numeric target the length of a bar is
+    the position of the mean between the lowest and the highest mean.
 
     Parameters
     ----------
@@ -135,7 +136,8 @@ class TreeDisplay:
             raise ParameterError(
                 f"max_leaves={max_leaves!r}: expected 1 or more, 'auto', or None for all leaves."
             )
-        row_path = [] if highlight is None else _path(self.tree, highlight)
+        row = None if highlight is None else _row(self.tree, highlight)
+        row_path = [] if row is None else path(self.tree.skeleton, int(route(self.tree.skeleton, row)[0]))
         bounds = interval(self.tree, self.level) if intervals else None
         size = None if ax is None else _points(ax)
         layout = self._layout(max_leaves, row_path, bounds, size)
@@ -157,7 +159,9 @@ class TreeDisplay:
         for leaf in on_path.nonzero()[0][layout.shown.tree.skeleton.is_leaf[on_path]]:  # one, or none
             ends, line = (layout.table_left - 4, layout.width), layout.page.pitch * np.array([-0.5, 0.5])
             ax.fill_between(ends, *(layout.y[leaf] + line), color=PALE, alpha=0.5, linewidth=0, zorder=0)
-        caption = _caption(self.tree, layout, row_path)
+        caption = _caption(self.tree, layout)
+        if row is not None:
+            caption += f"; dark: the path of a row to node {row_path[-1]}, {_prediction(self.tree, row, row_path[-1])}"
         style = {"va": "bottom", "fontsize": layout.page.font, "color": GREY, **VERBATIM}
         self.caption_ = ax.text(0, layout.height, caption, **style)
         self.ax_, self.figure_ = ax, ax.figure
@@ -188,14 +192,25 @@ class TreeDisplay:
         return layout
 
 
-def _path(tree: Tree, row: Any) -> list[int]:
-    """Find the nodes on the path of a row."""
+def _row(tree: Tree, row: Any) -> Table:
+    """Read the row whose path is drawn."""
     table = Table.read(row, schema=tree.schema)
     if table.n_rows != 1:
         raise DataError(
             f"highlight has {table.n_rows} rows, expected one. Pass X[:1], or X.iloc[[0]] of a frame."
         )
-    return path(tree.skeleton, int(route(tree.skeleton, table)[0]))
+    return table
+
+
+def _prediction(tree: Tree, row: Table, node: int) -> str:
+    """Write the prediction of the node where a row stops, or of the row if the terms of its leaf change it."""
+    if not len(tree.slopes.of_leaf(node)):
+        return f"which predicts {' '.join(filter(None, prediction_text(tree, node, 2)))}"
+    predicted = predict_rows(tree, row)[0]
+    if tree.is_regression:
+        return f"where it is predicted {mean_text(predicted.item(), 2)}"
+    code = int(decide_rows(tree, row)[0])
+    return f"where it is predicted {label_text(tree.schema.classes[code])} {probability_text(predicted.item(code), 2)}"
 
 
 def _points(ax: Any) -> tuple[float, float]:
@@ -208,15 +223,12 @@ def _points(ax: Any) -> tuple[float, float]:
     return extent.width * 72 / figure.dpi, extent.height * 72 / figure.dpi
 
 
-def _caption(tree: Tree, layout: FigureLayout, row_path: list[int]) -> str:
-    """Write the size of the tree, the part that is folded, and the end of the row's path."""
+def _caption(tree: Tree, layout: FigureLayout) -> str:
+    """Write the size of the tree, and the part that is folded."""
     caption = f"{pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
     n_parts, n_hidden = int((layout.shown.hidden > 0).sum()), int(layout.shown.hidden.sum())
     if n_parts:
         caption += (
             f"; {n_hidden:,} leaves are folded into {pluralise(n_parts, 'part')} (triangles, pale bars)"
         )
-    if row_path:
-        prediction = " ".join(filter(None, prediction_text(tree, row_path[-1], 2)))
-        caption += f"; dark: the path of a row to node {row_path[-1]}, which predicts {prediction}"
     return caption

@@ -6,14 +6,15 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_dots
+from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import bottom_up
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
-from hornbeam.typing import Bools
+from hornbeam.typing import Bools, Floats
 
-__all__ = ["LeafPrice"]
+__all__ = ["LeafPrice", "price_links"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,38 @@ class LeafPrice:
 
     def cuts(self, tree: Tree) -> Bools:
         """Find the nodes that become leaves."""
-        skeleton, belief = tree.skeleton, tree.belief
-        if tree.is_regression:
-            belief = StandardisedTarget.of(tree).seen(belief)
-        stay = evidence_stopping(skeleton, tree.weight) * tree.unit[0]
-        length = row_dots(belief, belief)
-        below = pull_up(skeleton, stay[:, None] * np.column_stack((belief, np.ones(len(stay)))))
-        as_leaf = below[:, -1] * (1 + length) - 2 * row_dots(below[:, :-1], belief)
-        return bottom_up(skeleton, as_leaf + self.price, stay * (1 - length))
+        as_leaf, staying = _expected_losses(tree)
+        return bottom_up(tree.skeleton, as_leaf + self.price, staying)
+
+
+def price_links(tree: Tree) -> WeakestLinks:
+    """Find for every node the price from which on `LeafPrice` makes it a leaf.
+
+    Subtrees of increasing prices are nested, so all of them are known from one sweep.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = TreeClassifier(smoothing="hgs", pruning=None).fit(X, y).tree_
+    >>> price = price_links(tree).alpha[0]
+    >>> LeafPrice(0.999 * price)(tree).n_leaves, LeafPrice(1.001 * price)(tree).n_leaves
+    (2, 1)
+    """
+    as_leaf, staying = _expected_losses(tree)
+    skeleton = tree.skeleton
+    staying = np.where(skeleton.is_leaf, 0.0, staying)
+    return weakest_links(skeleton.first_child, skeleton.n_children, as_leaf, staying)
+
+
+def _expected_losses(tree: Tree) -> tuple[Floats, Floats]:
+    """Return the expected squared loss of each node's rows if it is a leaf, and of those that stop there."""
+    skeleton, belief = tree.skeleton, tree.belief
+    if tree.is_regression:
+        belief = StandardisedTarget.of(tree).seen(belief)
+    stay = evidence_stopping(skeleton, tree.weight) * tree.unit[0]
+    length = row_dots(belief, belief)
+    below = pull_up(skeleton, stay[:, None] * np.column_stack((belief, np.ones(len(stay)))))
+    as_leaf = below[:, -1] * (1 + length) - 2 * row_dots(below[:, :-1], belief)
+    return as_leaf, stay * (1 - length)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import hornbeam
+from hornbeam.export.people.markdown import markdown_text
 from hornbeam.export.wording import label_text, pluralise, probability_text
-from hornbeam.reporting.grid import Grid, markdown_text
+from hornbeam.reporting.grid import Grid
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.all_scores import scores_of

@@ -12,7 +12,7 @@ from hornbeam.reporting.markup import Markup, element, joined
 
 __all__ = ["document"]
 
-_SCRIPTS = ("model", "words", "drawing", "tree", "tree_tools", "leaves", "row", "threshold", "start")
+_SCRIPTS = ("model", "words", "drawing", "terms", "tree", "tree_tools", "leaves", "row", "threshold", "start")
 _WORDS = {
     "scores": "Scores",
     "tree": "Tree",
@@ -23,6 +23,7 @@ _WORDS = {
     "groups": "Groups",
     "earlier": "Earlier model",
     "leaves": "Leaves",
+    "sizes": "Smaller trees",
     "rules": "Rules",
     "features": "Features",
     "facts": "Data and settings",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hornbeam.export.people.markdown import markdown_text
 from hornbeam.reporting.markup import Markup, element
 
-__all__ = ["Grid", "around", "markdown_text"]
+__all__ = ["Grid", "around"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +70,6 @@ class Grid:
 
     def _is_text(self, at: int) -> bool:
         return at == 0 or at in self.text
-
-
-def markdown_text(words: str) -> str:
-    r"""Escape characters that are markup in Markdown or HTML, on one line.
-
-    Examples
-    --------
-    >>> print(markdown_text("a_b <script>\n| c"))
-    a\_b &lt;script> \| c
-    """
-    one_line = " ".join(words.encode(errors="replace").decode().split())
-    escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|#~" else letter for letter in one_line)
-    return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def around(value: float, low: float, high: float, digits: int = 3) -> str:

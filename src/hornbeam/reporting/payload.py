@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.explain import Drift, interval
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.wording import feature_name, label_text, plain_label
 from hornbeam.reporting.reported_model import ReportedModel
@@ -42,7 +43,8 @@ def payload(reported: ReportedModel, level: float, test: Drift | None = None, **
         Probabilities bit for bit (float64, base64); their bounds in steps of 1/65535; evidence as what stops
         at each node, class by class, in the tree's whole numbers. Where the target is numeric, means and their
         bounds as float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if
-        the most probable class is decided.
+        the most probable class is decided. ``slopes`` has the terms of leaves, as numbers and as words; None if there
+        are none.
 
     Examples
     --------
@@ -94,6 +96,7 @@ def payload(reported: ReportedModel, level: float, test: Drift | None = None, **
         "loss": None if tree.decision.loss is None else tree.decision.loss.matrix.tolist(),
         "features": [_feature(reported, at) for at in range(tree.schema.n_features)],
         "nodes": nodes,
+        "slopes": _slopes(reported) if len(tree.slopes) else None,
         "test": None if test is None else _test(test),
         **more,
     }
@@ -152,6 +155,13 @@ def _shares(tree: Tree) -> str | None:
     place = np.where(flat.share_lead >= 0, flat.share_lead, ~flat.share_lead)
     share[flat.node[place]] = flat.share
     return _packed(share, "<f8")
+
+
+def _slopes(reported: ReportedModel) -> dict[str, Any]:
+    """The terms, number for number, and the words of each leaf."""
+    tree, names = reported.tree, ("node", "feature", "category", "low", "high", "centre", "slope")
+    words = {node: terms_text(tree, node, reported.positive) for node in tree.slopes.leaves.tolist()}
+    return {**{name: getattr(tree.slopes, name).tolist() for name in names}, "words": words}
 
 
 def _packed(values: NDArray[Any], dtype: str) -> str:

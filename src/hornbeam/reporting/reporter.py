@@ -22,8 +22,10 @@ from hornbeam.reporting.sections.features import feature_section
 from hornbeam.reporting.sections.groups import Groups, group_section
 from hornbeam.reporting.sections.provenance import provenance_section
 from hornbeam.reporting.sections.regression import NOTE, regression_calibration_section
+from hornbeam.reporting.sections.sizes import size_section
 from hornbeam.reporting.sections.tree import leaf_section, row_section, rule_section, tree_section
 from hornbeam.reporting.summary import summary_sentences
+from hornbeam.tuning import size_path
 
 __all__ = ["Report", "report"]
 
@@ -148,7 +150,7 @@ def report(
     data = payload(
         reported, level, None if scored is None else scored.drift, thresholds=thresholds(reported, scored)
     )
-    regression = reported.tree.is_regression
+    regression, sizes = reported.tree.is_regression, size_path(reported.tree)
     sections = {
         "scores": score_section(scored, scores, NOTE, "Mean")
         if regression
@@ -171,6 +173,7 @@ def report(
         sections["earlier"] = earlier_section(reported, scored, before)
     sections |= {
         "leaves": leaf_section(reported, level, scored is not None),
+        **({} if sizes is None or sizes.n_leaves[0] == 1 else {"sizes": size_section(reported.tree, sizes)}),
         "rules": rule_section(rule_list),
         "features": feature_section(reported, scored),
         "facts": provenance_section(reported),

@@ -12,7 +12,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.explain import Drift, drift
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.tree.route import predict_rows
+from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["ScoredRows"]
@@ -68,7 +68,7 @@ class ScoredRows:
             )
         assert table.target is not None
         return cls(
-            table.target, predicted, reported.tree.decision(predicted), drift(reported.tree, table), table
+            table.target, predicted, decide_rows(reported.tree, table), drift(reported.tree, table), table
         )
 
     @property

@@ -8,6 +8,7 @@ from hornbeam.export.wording import feature_name, label_text, pluralise, shorten
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import Score
+from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree import Tree
 
 __all__ = ["listed", "prior_source", "shown", "summary_sentences"]
@@ -56,8 +57,18 @@ def _what(tree: Tree) -> str:
         f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
         f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
         f"{len(tested)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
-        f"{pluralise(tree.depth, 'test')} for a row."
+        f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}"
     )
+
+
+def _terms(tree: Tree) -> str:
+    """Count the leaves with slopes, and the features of their terms."""
+    slopes = tree.slopes
+    if not len(slopes):
+        return ""
+    features = pluralise(len(np.unique(slopes.feature)), "feature")
+    leaves = f"{len(slopes.leaves):,} of {pluralise(tree.n_leaves, 'leaf', 'leaves')}"
+    return f" In {leaves} the prediction also changes with the values of some features; {features} in all."
 
 
 def _ground(tree: Tree) -> str:
@@ -86,8 +97,7 @@ def prior_source(tree: Tree) -> str:
     >>> prior_source(TreeClassifier().fit([[0], [1]], ["no", "yes"]).tree_)
     'the nodes above'
     """
-    distilled = any(step.name == "distill" for step in tree.history)
-    return "the model it was distilled from" if distilled else "the nodes above"
+    return "the model it was distilled from" if is_distilled(tree) else "the nodes above"
 
 
 def _quality(scored: ScoredRows | None, scores: list[Score]) -> str:

@@ -14,7 +14,12 @@ from hornbeam.errors import DataError
 from hornbeam.tree.arrays import read_only
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.edit import with_belief, with_slopes
+from hornbeam.tree.route import predict_rows
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.slopes import Slopes
 from hornbeam.tree.statistics.bounds import rate_bounds
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
@@ -40,6 +45,8 @@ class Rule:
         Effective number of rows of the probabilities.
     error : float
         Pessimistic error rate on the rows that meet the conditions.
+    slopes : Slopes, optional
+        Terms that change the probabilities with the values of a row, of a leaf with the number 0. Default: none.
 
     Examples
     --------
@@ -61,6 +68,7 @@ class Rule:
     belief: Floats
     size: float
     error: float
+    slopes: Slopes = field(default_factory=Slopes.none)
 
     def __post_init__(self) -> None:
         for name in ("covered", "decided", "belief"):
@@ -173,6 +181,11 @@ class RuleSet:
         """Number of conditions of all rules together."""
         return sum(rule.n_conditions for rule in self.rules)
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether a rule has terms that change its probabilities with the values of a row."""
+        return any(len(rule.slopes) for rule in (*self.rules, self.default))
+
     def label(self, rule: Rule) -> Label:
         """Label of the predicted class of a rule."""
         return self.schema.classes[rule.target]
@@ -249,7 +262,7 @@ class RuleSet:
         return RuleSet(self.schema, tuple(rules), default)
 
     def predict(self, table: Table) -> Floats:
-        """Predict class probabilities: those of the rule that decides each row.
+        """Predict class probabilities: those of the rule that decides each row, changed by its terms.
 
         Parameters
         ----------
@@ -260,7 +273,12 @@ class RuleSet:
         -------
         float64 array of shape (n_rows, n_classes)
         """
-        probabilities: Floats = self._belief[self.decide(table)]
+        decided = self.decide(table)
+        probabilities: Floats = self._belief[decided]
+        for at, rule in enumerate((*self.rules, self.default)):
+            if len(rule.slopes):
+                rows = np.flatnonzero(decided == at)
+                probabilities[rows] = predict_rows(_leaf(self.schema, rule), table.take(rows))
         return probabilities
 
     def __repr__(self) -> str:
@@ -270,3 +288,9 @@ class RuleSet:
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.schema, self.rules, self.default)
+
+
+def _leaf(schema: Schema, rule: Rule) -> Tree:
+    """Make a tree of one leaf with the probabilities and terms of a rule."""
+    leaf = Tree.raw(schema, Skeleton.leaf(), np.zeros((1, schema.n_classes), np.int64))
+    return with_slopes(with_belief(leaf, rule.belief[None], np.zeros(1)), rule.slopes)

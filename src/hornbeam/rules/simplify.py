@@ -36,7 +36,8 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
     -------
     RuleSet
         Distinct rules that are better than predicting their class for every row, in the order of the leaves. They
-        overlap and are not ordered yet: `choose_rules` makes a list of them.
+        overlap and are not ordered yet: `choose_rules` makes a list of them. They have no terms: those of a leaf are
+        for its own rows.
 
     Notes
     -----

@@ -3,17 +3,23 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
+from typing import Any
+
+import numpy as np
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, TreeError
+from hornbeam.smoothing.estimates import Raw
 from hornbeam.smoothing.interval_calibration import IntervalCalibration
 from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.registry import SMOOTHERS
 from hornbeam.smoothing.smoother import NamedSmoother, Smoother
 from hornbeam.tree.tree import Step, Tree
 
-__all__ = ["check_history", "known_part", "replay", "smoothers_of"]
+__all__ = ["check_history", "known_part", "replay", "smoothers_of", "smoothers_that_give"]
 
+# Differences of a probability between machines, by their logarithms and optimisers.
+_TOLERANCE = 1e-6
 # Steps after a smoother that change its predictions or intervals.
 _ADJUSTMENTS: dict[str, type[NamedSmoother]] = {kind.name: kind for kind in (Monotone, IntervalCalibration)}
 
@@ -47,6 +53,40 @@ def smoothers_of(history: Sequence[Step]) -> tuple[NamedSmoother, ...]:
     steps += [step for step in history[last or 0 :] if step.name == Monotone.name][-1:]
     steps += [step for step in history[-1:] if step.name == IntervalCalibration.name]
     return tuple(_smoother(step) for step in steps)
+
+
+def smoothers_that_give(tree: Tree, own: Any = None) -> tuple[Smoother, ...]:
+    """Find the smoothers that turn the evidence of a tree into its predictions.
+
+    Parameters
+    ----------
+    tree : Tree
+    own : callable, optional
+        A smoother of the user, which is not in the history. Anything that is not callable is ignored.
+
+    Raises
+    ------
+    TreeError
+        If neither the smoothers in the history nor `own` give the predictions.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> smoothers_that_give(TreeClassifier(smoothing="laplace").fit([[0], [1]], [0, 1]).tree_)
+    (Laplace(),)
+    """
+    recorded = smoothers_of(tree.history)
+    scale = np.abs(tree.belief).max() if tree.is_regression else 1.0
+    for smoothers in [recorded, *([(own, *recorded)] if callable(own) else [])]:
+        replayed = replay((Raw(), *smoothers), tree)
+        same_nodes = replayed.belief.shape == tree.belief.shape  # `own` may also be a pruner
+        if same_nodes and np.allclose(replayed.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
+            return smoothers
+    raise TreeError(
+        f"the smoothers in the history of the tree ({', '.join(map(str, recorded)) or 'raw'}) do not give its "
+        "probabilities, so these cannot be updated: expected a smoother of hornbeam.smoothing, or the one it was "
+        "fitted with as `smoothing`. Smooth the tree yourself, after hornbeam.tree.add_rows or remove_rows."
+    )
 
 
 def check_history(history: Sequence[Step], schema: Schema) -> None:

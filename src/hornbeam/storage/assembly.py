@@ -18,11 +18,11 @@ from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
-from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
+from hornbeam.storage.layout import ARRAYS, OF_SKELETON, OF_SLOPES, fingerprint
 from hornbeam.storage.limits import DEEPEST, MOST_NODES, REGRESSION, SEVERAL, VERSION, Sizes, sizes_of
 from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
-from hornbeam.tree import Skeleton, Step, Tree
+from hornbeam.tree import Skeleton, Slopes, Step, Tree
 from hornbeam.tree.edit import with_decision
 
 __all__ = ["model_of"]
@@ -131,8 +131,9 @@ def _trees(
 ) -> Iterator[Tree]:
     slot_start = _slot_start(schema, sizes, arrays["feature"])
     newer = header["version"][1] > VERSION[1]
+    slopes = Slopes(*[arrays[name] for name in OF_SLOPES]) if "slope" in arrays else Slopes.none()
     if header["kind"] not in SEVERAL:
-        yield _tree(schema, arrays, slot_start, _history(header["history"], schema, newer))
+        yield _tree(schema, arrays, slot_start, _history(header["history"], schema, newer), slopes)
         return
     if type(header["history"]) is not list:
         raise StorageError(f"history is {show(header['history'])}; expected a list of histories")
@@ -147,7 +148,8 @@ def _trees(
         part = {name: arrays[name][begin:end] for name, array in ARRAYS.items() if array.per[0] == "n_nodes"}
         part |= {"slot_of": arrays["slot_of"][first:last], "unit": arrays["unit"][at]}
         try:
-            yield _tree(schema, part, slot_start[begin : end + 1] - first, histories[which[at]])
+            own = slopes.of_nodes(begin, end)
+            yield _tree(schema, part, slot_start[begin : end + 1] - first, histories[which[at]], own)
         except (StorageError, TreeError) as error:
             raise StorageError(f"tree {at}: {error}") from error
 
@@ -181,11 +183,15 @@ def _slot_start(schema: Schema, sizes: Sizes, feature: NDArray[Any]) -> NDArray[
 
 
 def _tree(
-    schema: Schema, arrays: Mapping[str, NDArray[Any]], slot_start: NDArray[Any], history: tuple[Step, ...]
+    schema: Schema,
+    arrays: Mapping[str, NDArray[Any]],
+    slot_start: NDArray[Any],
+    history: tuple[Step, ...],
+    slopes: Slopes,
 ) -> Tree:
     skeleton = Skeleton.of(**{name: arrays[name] for name in OF_SKELETON}, slot_start=slot_start)
     rest: dict[str, Any] = {name: arrays[name] for name in ARRAYS if name not in OF_SKELETON}
-    tree = Tree(schema, skeleton, **rest, history=history)
+    tree = Tree(schema, skeleton, **rest, history=history, slopes=slopes)
     if tree.depth > DEEPEST:
         raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}")
     return tree

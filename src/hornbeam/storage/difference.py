@@ -43,7 +43,7 @@ class Difference:
     evidence : tuple of str
         Counts.
     belief : tuple of str
-        Probabilities that differ by more than the tolerance.
+        Probabilities that differ by more than the tolerance, and slopes that differ at all.
 
     Examples
     --------
@@ -265,6 +265,26 @@ def _compare_belief(old: Tree, before: int, new: Tree, after: int, tolerance: fl
         yield f"{_numbers(was)}, now {_numbers(now)}"
     elif abs(old.borrowed[before] - new.borrowed[after]) > tolerance:
         yield f"borrows {old.borrowed[before]:.6g} rows, now {new.borrowed[after]:.6g}"
+    yield from _compare_slopes(_terms(old, before), _terms(new, after))
+
+
+def _compare_slopes(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name, "none"), new.get(name, "none")
+        if was != now:
+            yield f"slope of {name}: {was}, now {now}"
+
+
+def _terms(tree: Tree, node: int) -> dict[str, str]:
+    """The terms of a leaf as text, by feature or category."""
+    slopes, terms = tree.slopes, {}
+    for at in slopes.of_leaf(node):
+        feature, category = tree.schema.features[slopes.feature[at]], slopes.category.item(at)
+        name = feature.name if category < 0 else f"{feature.name} = {feature.categories[category]!r}"
+        low, high, centre = (array.item(at) + 0.0 for array in (slopes.low, slopes.high, slopes.centre))
+        values = ", ".join(repr(slope + 0.0) for slope in slopes.slope[at].tolist())
+        terms[name] = f"[{values}] from {low!r} to {high!r} around {centre!r}"
+    return terms
 
 
 def _place(path: _Way) -> str:

@@ -4,7 +4,7 @@ The header has the format's name and version, sizes, features, classes, history,
 unless it takes the most probable class, and the estimator. The arrays are those of the tree that cannot be
 derived: level order gives parents and first children, the categories of the tested feature give ``slot_start``.
 Of several trees each array is the concatenation over trees; two more arrays have the number of nodes
-and the index of the history of each tree.
+and the index of the history of each tree. Where leaves have slopes there are the arrays of their terms too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,17 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.smoothing.replay import check_history
 from hornbeam.storage.decision import encode_decision
-from hornbeam.storage.limits import DECISIONS, DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
+from hornbeam.storage.limits import (
+    DECISIONS,
+    DEEPEST,
+    KINDS,
+    SEVERAL,
+    SLOPED,
+    WITH_SLOPES,
+    Sizes,
+    check_sizes,
+    limits,
+)
 from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
@@ -30,6 +40,7 @@ __all__ = [
     "ARRAYS",
     "OF_GROVE",
     "OF_SKELETON",
+    "OF_SLOPES",
     "Array",
     "arrays_for",
     "arrays_of",
@@ -39,7 +50,7 @@ __all__ = [
 
 
 class Array(NamedTuple):
-    """An array in the file: dtype, and what its axis runs over (nodes, trees, slots)."""
+    """An array in the file: dtype, and what its axis runs over (nodes, trees, slots, terms)."""
 
     dtype: str
     per: tuple[str, ...]
@@ -49,7 +60,7 @@ class Array(NamedTuple):
         return tuple(getattr(sizes, size) for size in self.per)
 
 
-_NODE, _SLOT = ("n_nodes",), ("n_slots",)
+_NODE, _SLOT, _TERM = ("n_nodes",), ("n_slots",), ("n_terms",)
 ARRAYS = {
     "n_children": Array("<i4", _NODE),
     "feature": Array("<i4", _NODE),
@@ -64,6 +75,15 @@ ARRAYS = {
     "borrowed": Array("<f8", _NODE),
 }
 OF_SKELETON = ("n_children", "feature", "threshold", "missing_slot", "slot_of")
+OF_SLOPES = {
+    "slope_node": Array("<i4", _TERM),
+    "slope_feature": Array("<i4", _TERM),
+    "slope_category": Array("<i4", _TERM),
+    "slope_low": Array("<f8", _TERM),
+    "slope_high": Array("<f8", _TERM),
+    "slope_centre": Array("<f8", _TERM),
+    "slope": Array("<f8", ("n_terms", "n_outputs")),
+}  # in the order of the fields of `Slopes`
 OF_GROVE = {
     "tree_nodes": Array("<i4", ("n_trees",)),
     "tree_history": Array("<i4", ("n_trees",)),
@@ -74,7 +94,8 @@ OF_GROVE = {
 
 def arrays_for(kind: str) -> dict[str, Array]:
     """Return the arrays of a file of this kind, in order."""
-    return OF_GROVE if kind in SEVERAL else ARRAYS
+    arrays = OF_GROVE if kind in SEVERAL else ARRAYS
+    return arrays | OF_SLOPES if kind in SLOPED else arrays
 
 
 def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
@@ -88,7 +109,7 @@ def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
         return {
             name: np.ascontiguousarray(_of_tree(model.tree, name), array.dtype)
             for name, array in ARRAYS.items()
-        }
+        } | _slopes(model.trees)
     of_trees: dict[str, Any] = {
         "tree_nodes": [tree.n_nodes for tree in model.trees],
         "tree_history": _histories(model.trees)[1],
@@ -101,6 +122,19 @@ def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
     return {
         name: np.asarray(of_trees[name], array.dtype).reshape(array.shape(sizes))
         for name, array in OF_GROVE.items()
+    } | _slopes(model.trees)
+
+
+def _slopes(trees: tuple[Tree, ...]) -> dict[str, NDArray[Any]]:
+    """The arrays of all terms; nodes are numbered through all trees."""
+    if not any(len(tree.slopes) for tree in trees):
+        return {}
+    first = np.cumsum([0, *(tree.n_nodes for tree in trees)])
+    parts = [tree.slopes.arrays for tree in trees]
+    moved = [(part[0] + begin, *part[1:]) for part, begin in zip(parts, first, strict=False)]
+    return {
+        name: np.ascontiguousarray(np.concatenate(arrays), array.dtype)
+        for (name, array), arrays in zip(OF_SLOPES.items(), zip(*moved, strict=True), strict=True)
     }
 
 
@@ -130,19 +164,30 @@ def _check_histories(model: Model | TreeCollection) -> None:
 def _sizes(model: Model | TreeCollection) -> Sizes:
     n_nodes = sum(tree.n_nodes for tree in model.trees)
     n_slots = sum(len(tree.skeleton.slot_of) for tree in model.trees)
-    return Sizes(n_nodes, model.schema.n_classes, model.schema.n_features, n_slots, len(model.trees))
+    n_terms = sum(len(tree.slopes) for tree in model.trees)
+    return Sizes(n_nodes, model.schema.n_classes, model.schema.n_features, n_slots, len(model.trees), n_terms)
+
+
+def _kind(model: Model | TreeCollection) -> str:
+    """The kind of a file. Slopes make another one, because a reader that ignored them would predict otherwise."""
+    kind = f"{model.kind}{WITH_SLOPES}" if any(len(tree.slopes) for tree in model.trees) else model.kind
+    if kind not in KINDS:
+        raise StorageError(
+            "the tree of the rules has slopes; expected none: make rules of a tree without slopes"
+        )
+    return kind
 
 
 def header_of(model: Model | TreeCollection, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the header, in the order of the file."""
-    schema, kind, sizes = model.schema, model.kind, _sizes(model)
+    schema, kind, sizes = model.schema, _kind(model), _sizes(model)
     most = limits(kind)
     _check_histories(model)
     histories, _ = _histories(model.trees)
     decision = encode_decision(model) if isinstance(model, Model) else None
     header = {
         "format": "hornbeam",
-        "version": list(KINDS[kind] if decision is None else DECISIONS),
+        "version": list(KINDS[kind] if decision is None else max(KINDS[kind], DECISIONS)),
         "sha256": "",
         "kind": kind,
         **{name: size for name, size in sizes._asdict().items() if name in most},

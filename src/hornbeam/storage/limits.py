@@ -16,29 +16,38 @@ __all__ = [
     "MOST_NODES",
     "REGRESSION",
     "SEVERAL",
+    "SLOPED",
     "VERSION",
+    "WITH_SLOPES",
     "Sizes",
     "check_sizes",
     "limits",
     "sizes_of",
 ]
 
-VERSION = (1, 3)  # a reader of 1.x reads every 1.y, and ignores what 1.y added
+VERSION = (1, 4)  # a reader of 1.x reads every 1.y, and ignores what 1.y added
 KINDS = {
     "tree": (1, 0),
     "regression tree": (1, 1),
     "rules": (1, 2),
     "trees": (1, 2),
     "regression trees": (1, 2),
+    "tree with slopes": (1, 4),
+    "regression tree with slopes": (1, 4),
+    "trees with slopes": (1, 4),
+    "regression trees with slopes": (1, 4),
 }  # classification or regression; with the version that introduced each
 DECISIONS = (1, 3)  # the version that introduced decision rules
-REGRESSION = ("regression tree", "regression trees", *earlier.KINDS)
-SEVERAL = ("trees", "regression trees", earlier.KINDS[1])
+WITH_SLOPES = " with slopes"  # the end of the names of these kinds
+REGRESSION = (*[kind for kind in KINDS if kind.startswith("regression")], *earlier.KINDS)
+SLOPED = tuple(kind for kind in KINDS if kind.endswith(WITH_SLOPES))
+SEVERAL = (*[kind for kind in KINDS if kind.removesuffix(WITH_SLOPES).endswith("trees")], earlier.KINDS[1])
 
 MOST_NODES = 2**24  # per tree
 MOST = {"n_nodes": MOST_NODES, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
 MOST_OF_SEVERAL = MOST | {"n_nodes": 2**26, "n_trees": 2**16}
-MOST_CELLS = 2**28  # nodes x classes
+MOST_OF_SLOPES = {"n_terms": 2**24}
+MOST_CELLS = 2**28  # nodes x classes, terms x classes
 MOST_COLUMNS = 2**27  # trees x features
 DEEPEST = 2**16
 _KEYS = {"format", "version", "kind", "features", "classes", "history", "estimator"}
@@ -53,6 +62,7 @@ class Sizes(NamedTuple):
     n_features: int
     n_slots: int
     n_trees: int = 1  # absent if there is one
+    n_terms: int = 0  # of slopes; absent without slopes
 
     @property
     def n_channels(self) -> int:
@@ -67,7 +77,8 @@ class Sizes(NamedTuple):
 
 def limits(kind: str) -> dict[str, int]:
     """Return the sizes of a file of this kind with their limits."""
-    return MOST_OF_SEVERAL if kind in SEVERAL else MOST
+    most = MOST_OF_SEVERAL if kind in SEVERAL else MOST
+    return most | MOST_OF_SLOPES if kind in SLOPED else most
 
 
 def sizes_of(header: Mapping[str, Any]) -> Sizes:
@@ -103,7 +114,8 @@ def sizes_of(header: Mapping[str, Any]) -> Sizes:
     check_sizes(sizes, most)
     if kind in REGRESSION and sizes.n_classes:
         raise StorageError(
-            f"n_classes is {sizes.n_classes}; expected 0: the target of a {kind.rstrip('s')} is a number"
+            f"n_classes is {sizes.n_classes}; expected 0: the target of a "
+            f"{kind.removesuffix(WITH_SLOPES).rstrip('s')} is a number"
         )
     return sizes
 
@@ -125,6 +137,10 @@ def check_sizes(sizes: Sizes, most: Mapping[str, int]) -> None:
         size = getattr(sizes, name)
         if type(size) is not int or not 0 <= size <= limit:
             raise StorageError(f"{name} is {show(size)}; expected a whole number from 0 to {limit:,}")
+    if sizes.n_terms * sizes.n_classes > MOST_CELLS:
+        raise StorageError(
+            f"n_terms times n_classes is {sizes.n_terms * sizes.n_classes:,}; expected at most {MOST_CELLS:,}"
+        )
     cells, columns = sizes.n_nodes * sizes.n_classes, sizes.n_trees * sizes.n_features
     if cells > MOST_CELLS:
         raise StorageError(f"n_nodes times n_classes is {cells:,}; expected at most {MOST_CELLS:,}")

@@ -1,8 +1,8 @@
 """Models as JSON: strict, flat, in lines that a diff can compare.
 
-The arrays are flat lists: one line per node for classes, one line per nominal split for slots, else sixteen
-nodes of one level per line. NaN is null, an infinity is "inf" or "-inf", other numbers are the shortest decimals
-that read back exactly.
+The arrays are flat lists: one line per node for classes, one line per nominal split for slots, one line per leaf
+for terms of slopes, else sixteen nodes of one level per line. NaN is null, an infinity is "inf" or "-inf", other
+numbers are the shortest decimals that read back exactly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
-from hornbeam.storage.layout import ARRAYS, Array, arrays_of, header_of
+from hornbeam.storage.layout import ARRAYS, OF_SLOPES, Array, arrays_for, arrays_of, header_of
 from hornbeam.storage.limits import SEVERAL, VERSION, sizes_of
 from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.values import show
@@ -74,7 +74,7 @@ def _lines(model: Model) -> Iterator[str]:
         else:
             yield f'  "{key}": {_json(value)},'
     yield '  "tree": {'
-    last = list(ARRAYS)[-1]
+    last = list(arrays)[-1]
     for name, array in arrays.items():
         words = _words(array.ravel())
         starts = _starts(name, model.tree, len(words))
@@ -111,10 +111,12 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
     """First entry of each line of an array, and the number of entries."""
     skeleton = tree.skeleton
     columns = {"n_channels": tree.schema.n_channels, "n_outputs": tree.schema.n_outputs}.get(
-        ARRAYS[name].per[-1]
+        (ARRAYS | OF_SLOPES)[name].per[-1]
     )
     if columns is not None:
         return list(range(0, length + 1, columns))
+    if name in OF_SLOPES:
+        return [*np.unique(tree.slopes.node, return_index=True)[1].tolist(), length]
     if name == "slot_of":
         return sorted(set(skeleton.slot_start.tolist()))
     # A level begins a line, so that a deep split does not change the lines above it.
@@ -135,12 +137,13 @@ def read_text(data: bytes) -> Model | TreeCollection:
     sizes = sizes_of(document)
     if document["kind"] in SEVERAL:
         raise StorageError(f"kind is {document['kind']!r} in a text; expected one tree: several are tensors")
-    if type(tree) is not dict or ARRAYS.keys() - tree.keys():
-        raise StorageError(f"tree is {show(tree)}; expected the arrays {', '.join(ARRAYS)}")
-    unknown = tree.keys() - ARRAYS.keys()
+    forms = arrays_for(document["kind"])
+    if type(tree) is not dict or forms.keys() - tree.keys():
+        raise StorageError(f"tree is {show(tree)}; expected the arrays {', '.join(forms)}")
+    unknown = tree.keys() - forms.keys()
     if unknown and document["version"][1] <= VERSION[1]:
-        raise StorageError(f"tree has {show(min(unknown))}; expected only the arrays {', '.join(ARRAYS)}")
-    arrays = {name: _array(name, tree.pop(name), array, array.shape(sizes)) for name, array in ARRAYS.items()}
+        raise StorageError(f"tree has {show(min(unknown))}; expected only the arrays {', '.join(forms)}")
+    arrays = {name: _array(name, tree.pop(name), array, array.shape(sizes)) for name, array in forms.items()}
     return model_of(document, arrays)
 
 

@@ -5,13 +5,16 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `arrays`: read-only arrays, and checks of arrays.
 `level_order`: the numbering of nodes.
 `skeleton`: shape and splits.
+`slopes`: terms of leaves that change a prediction with the value of a feature.
 `walk`: sums, depths and paths over a skeleton.
+`subtree`: subtrees of a skeleton, taken out and put in.
 `decision`: costs and the decision rule.
 `check`, `digest`: invariants and content hash of a tree.
 `tree`: the tree itself, a skeleton with evidence and belief.
 `route`: rows to nodes and predictions.
 `evidence`: counting, updating and standardising evidence.
 `edit`: new trees from old ones.
+`monotone_slopes`: slopes against monotone constraints.
 `condition`: conditions on paths to nodes.
 `importance`: feature importance of one tree or several.
 `leaf_budget`, `categories`, `unwrap`: small helpers.
@@ -21,10 +24,11 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
-from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief
+from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief, with_slopes
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.slopes import Slopes
 from hornbeam.tree.tree import Step, Tree, raw_belief
 
 __all__ = [
@@ -32,6 +36,7 @@ __all__ = [
     "Costs",
     "DecisionRule",
     "Skeleton",
+    "Slopes",
     "Step",
     "Tree",
     "add_rows",
@@ -43,4 +48,5 @@ __all__ = [
     "raw_belief",
     "remove_rows",
     "with_belief",
+    "with_slopes",
 ]

@@ -1,8 +1,9 @@
 """Checks of a tree: its arrays against each other, its schema and its skeleton.
 
 `check_tree` runs whenever a tree is made, loaded or unpickled (`hornbeam.tree.skeleton` has the checks of the
-skeleton). It takes tens of microseconds for a small tree, and its errors name the array, the node, the value found and
-the value expected. Edits of a checked tree check only what they could break (`hornbeam.tree.edit`).
+skeleton, `hornbeam.tree.slopes` those of slopes). It takes tens of microseconds for a small tree, and its errors name
+the array, the node, the value found and the value expected. Edits of a checked tree check only what they could break
+(`hornbeam.tree.edit`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.arrays import expect, expect_array
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
+from hornbeam.tree.slopes import Slopes, check_slopes
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["check_belief", "check_decision", "check_tree"]
@@ -33,6 +35,7 @@ def check_tree(
     schema: Schema,
     skeleton: Skeleton,
     decision: DecisionRule,
+    slopes: Slopes,
     *,
     evidence: Counts,
     unit: Floats,
@@ -66,6 +69,7 @@ def check_tree(
     expect(np.abs(gain) != np.inf, "gain", gain, "a finite number, or NaN where unknown")
     check_belief(belief, borrowed, n, schema.n_outputs, regression=schema.is_regression)
     check_decision(decision, schema)
+    check_slopes(slopes, schema, skeleton)
     if max(evidence.max(), rows.max(), -evidence.min()) > _SMALL_COUNT:
         total = np.abs(evidence.astype(np.float64))
         total = total.max(axis=1) if schema.is_regression else total.sum(axis=1)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Bools
@@ -22,6 +23,7 @@ __all__ = [
     "merge_conditions",
     "merged_path_conditions",
     "path_conditions",
+    "slot_condition",
 ]
 
 
@@ -191,13 +193,21 @@ def branch_condition(tree: Tree, node: int) -> Condition:
     >>> branch_condition(tree, 1).among, branch_condition(tree, 2).among
     ((0, 2), (1,))
     """
-    skeleton = tree.skeleton
-    parent = skeleton.parent.item(node)
+    parent = tree.skeleton.parent.item(node)
+    return slot_condition(tree.schema, tree.skeleton, parent, node - tree.skeleton.first_child.item(parent))
+
+
+def slot_condition(schema: Schema, skeleton: Skeleton, parent: int, slot: int) -> Condition:
+    """Return the condition of a child of a node of a skeleton.
+
+    Examples
+    --------
+    >>> split = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> slot_condition(Schema((Feature("age"),), ("no", "yes")), split, 0, 1).above
+    30.0
+    """
     column, threshold = skeleton.feature.item(parent), skeleton.threshold.item(parent)
-    slot = node - skeleton.first_child.item(parent)
-    known = Condition(
-        column, tree.schema.features[column], missing=slot == skeleton.missing_slot.item(parent)
-    )
+    known = Condition(column, schema.features[column], missing=slot == skeleton.missing_slot.item(parent))
     if isnan(threshold):
         run = skeleton.slot_of[skeleton.slot_start[parent] : skeleton.slot_start[parent + 1]]
         return replace(known, among=tuple(np.flatnonzero(run == slot).tolist()))

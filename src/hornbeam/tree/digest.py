@@ -6,7 +6,8 @@ A digest is the SHA-256, in hexadecimal, of these bytes:
 2. the schema: name, kind and categories of each feature, then the classes; then ``numeric`` in regression;
 3. the arrays of the skeleton, in the order of its fields;
 4. ``evidence``, ``unit``, ``belief``, ``borrowed``;
-5. the costs of the decision rule, multiplied by the class weights, unless it takes the most probable class.
+5. the costs of the decision rule, multiplied by the class weights, unless it takes the most probable class;
+6. the arrays of the slopes, in the order of their fields, if there are any.
 
 Each value has a type tag and a length, so two different schemas never have the same bytes: ``1``, ``1.0``,
 ``True`` and ``"1"`` are four different labels. Arrays are little-endian and of fixed width; -0.0 is written as 0.0 and
@@ -17,7 +18,7 @@ every NaN with the same bits. Left out are ``rows`` (two equal rows are the same
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,12 @@ __all__ = ["digest"]
 _TAG = b"hornbeam tree 1"
 
 
-def digest(schema: Schema, arrays: Iterable[NDArray[Any]], costs: Floats | None = None) -> str:
+def digest(
+    schema: Schema,
+    arrays: Iterable[NDArray[Any]],
+    costs: Floats | None = None,
+    slopes: Sequence[NDArray[Any]] = (),
+) -> str:
     """Compute the digest of a tree; `Tree.digest` caches it.
 
     Parameters
@@ -42,6 +48,8 @@ def digest(schema: Schema, arrays: Iterable[NDArray[Any]], costs: Floats | None 
         Those of items 3 and 4 above.
     costs : float64 array of shape (n_classes, n_classes), optional
         That of item 5.
+    slopes : sequence of arrays, default ()
+        Those of item 6.
 
     Raises
     ------
@@ -58,14 +66,21 @@ def digest(schema: Schema, arrays: Iterable[NDArray[Any]], costs: Floats | None 
     """
     sha = hashlib.sha256(_TAG)
     sha.update(_schema_bytes(schema))
+    _add_arrays(sha, arrays)
+    if costs is not None:
+        sha.update(b"decision")
+        sha.update(_canonical(costs).data)
+    if slopes:
+        sha.update(b"slopes")
+        _add_arrays(sha, slopes)
+    return sha.hexdigest()
+
+
+def _add_arrays(sha: hashlib._Hash, arrays: Iterable[NDArray[Any]]) -> None:
     for array in arrays:
         canonical = _canonical(array)
         sha.update(_length(canonical.size))
         sha.update(canonical.data)
-    if costs is not None:
-        sha.update(b"decision")
-        sha.update(_canonical(costs).data)
-    return sha.hexdigest()
 
 
 def _canonical(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,8 +1,8 @@
 """Functions that make a new tree from a skeleton and a table, or from another tree.
 
 `count_rows` counts the rows of a table on a skeleton, `recount` on the skeleton of a tree; `collapse` turns nodes into
-leaves, `raise_child` replaces a node by one of its children; `with_belief` and `with_decision` set the predictions and
-the decision rule.
+leaves, `raise_child` replaces a node by one of its children; `with_belief`, `with_slopes` and `with_decision` set the
+predictions, the slopes of leaves and the decision rule.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.evidence.fractional import count_fractional
 from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
-from hornbeam.tree.level_order import level_order, take_ranges
+from hornbeam.tree.level_order import take_ranges
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import STOP, Skeleton
+from hornbeam.tree.slopes import Slopes, check_slopes
+from hornbeam.tree.subtree import replace_subtree, subtree
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import descendants, pull_up, slots
+from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "recount",
     "with_belief",
     "with_decision",
+    "with_slopes",
 ]
 
 _FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
@@ -105,7 +108,7 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
     Returns
     -------
     Tree
-        With the splits, gains and decision rule of `tree`, the evidence of `table`, and raw belief.
+        With the splits, gains, slopes and decision rule of `tree`, the evidence of `table`, and raw belief.
 
     Examples
     --------
@@ -122,7 +125,7 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
         unit=fractional_unit(tree.skeleton, table),
         gain=tree.gain,
         history=_append(tree.history, step),
-    )._edited(decision=tree.decision)
+    )._edited(decision=tree.decision, slopes=tree.slopes)
 
 
 def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
@@ -253,6 +256,8 @@ def count_stopping_rows(
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     """Turn the nodes in `mask` into leaves and remove all nodes below them.
 
+    The new leaves have no slopes.
+
     Parameters
     ----------
     tree : Tree
@@ -289,6 +294,7 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
         gain=_pick(tree.gain, left.node, cut, np.nan),
         belief=_pick(tree.belief, left.node),
         borrowed=_pick(tree.borrowed, left.node),
+        slopes=_cut_slopes(tree, left),
         history=_append(tree.history, step),
     )
 
@@ -314,6 +320,15 @@ def _cut_skeleton(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleto
     )
 
 
+def _cut_slopes(tree: Tree, left: PrunedShape) -> Slopes:
+    """Copy the terms of the remaining leaves."""
+    if not len(tree.slopes):
+        return tree.slopes
+    number = np.full(tree.n_nodes, -1, np.int32)
+    number[left.node] = np.arange(len(left.node))
+    return tree.slopes.renumbered(number)
+
+
 def _pick[T: np.generic](
     array: NDArray[T], nodes: Counts, cut: Counts | None = None, blank: float = np.nan
 ) -> NDArray[T]:
@@ -325,25 +340,11 @@ def _pick[T: np.generic](
     return picked
 
 
-def _take_nodes(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
-    """Copy some nodes of a skeleton, in their new level order."""
-    begin = skeleton.slot_start[nodes]
-    slot_start, slot_of = take_ranges(skeleton.slot_of, begin, skeleton.slot_start[nodes + 1] - begin)
-    return Skeleton.of(
-        n_children=skeleton.n_children[nodes],
-        feature=skeleton.feature[nodes],
-        threshold=skeleton.threshold[nodes],
-        missing_slot=skeleton.missing_slot[nodes],
-        slot_start=slot_start,
-        slot_of=slot_of,
-    )
-
-
 def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | None = None) -> Tree:
     """Replace a node by the subtree of one of its children, and remove the other children.
 
     Rows of the removed children now go through the raised subtree, so evidence is recounted from `table`. Belief is
-    raw, and gains in the raised subtree are unknown, because its rows have changed.
+    raw, no leaf has slopes, and gains in the raised subtree are unknown, because its rows have changed.
 
     Parameters
     ----------
@@ -371,26 +372,10 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     if not (0 <= node < tree.n_nodes and 0 <= slot < skeleton.n_children[node]):
         raise TreeError(f"node {node} has no slot {slot}, expected an inner node and one of its slots")
     child = skeleton.first_child.item(node) + slot
-    raised = descendants(skeleton, child)
-    keep = np.ones(tree.n_nodes, np.bool_)
-    keep[descendants(skeleton, node)] = False
-    keep[raised] = True
-    parent, rank = skeleton.parent.copy(), slots(skeleton)
-    parent[child], rank[child] = parent[node], rank[node]
-
-    kept = np.flatnonzero(keep)
-    # The parent of every kept node is kept; the last entry is for the root, whose parent is -1.
-    compact = np.append(np.cumsum(keep) - 1, -1)[parent[kept]]
-    order = kept[level_order(compact, rank[kept])]
-    gain = tree.gain.copy()
-    gain[raised] = np.nan
-    return count_rows(
-        _take_nodes(skeleton, order),
-        table,
-        unit=float(tree.unit[0]),
-        gain=gain[order],
-        history=_append(tree.history, step),
-    )
+    raised, source = replace_subtree(skeleton, node, subtree(skeleton, child))
+    gain = np.append(tree.gain, np.full(raised.n_nodes, np.nan))[source]
+    history = _append(tree.history, step)
+    return count_rows(raised, table, unit=float(tree.unit[0]), gain=gain, history=history)
 
 
 def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
@@ -417,6 +402,30 @@ def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None 
     """
     check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_outputs, regression=tree.is_regression)
     return tree._edited(belief=belief, borrowed=borrowed, history=_append(tree.history, step))
+
+
+def with_slopes(tree: Tree, slopes: Slopes, step: Step | None = None) -> Tree:
+    """Replace the slopes of the leaves of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    slopes : Slopes
+    step : Step, optional
+        Added to the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> leaf = Tree.raw(Schema((Feature("age"),), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> slopes = Slopes.of([0], [0], low=[20], high=[60], centre=[35], slope=[[0.0, 0.1]])
+    >>> with_slopes(leaf, slopes).slopes
+    Slopes(1 term in 1 leaf)
+    """
+    check_slopes(slopes, tree.schema, tree.skeleton)
+    slopes = slopes if len(slopes) else Slopes.none(tree.schema.n_outputs)
+    return tree._edited(slopes=slopes, history=_append(tree.history, step))
 
 
 def _append(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:

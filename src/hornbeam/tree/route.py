@@ -1,19 +1,21 @@
-"""Routing rows through a tree: the node where each stops, its prediction, its decision path."""
+"""Routing rows through a tree: the node where each stops, its prediction, its class, its decision path."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.route import Values
+from hornbeam.kernels.slopes import SlopedLeaves
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["decision_path", "predict_rows", "route", "row_predictor"]
+__all__ = ["decide_rows", "decision_path", "predict_rows", "route", "row_predictor", "sums_of_terms"]
 
 # With fewer rows, starting threads takes longer than they save.
 SERIAL_ROWS = 50_000
@@ -66,13 +68,18 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floa
     table : Table
     n_jobs : int, default=1
     node_values : float64 array of shape (n_nodes, m), optional
-        Predictions of the nodes, instead of their belief.
+        Predictions of the nodes, instead of their belief; slopes are left out.
 
     Returns
     -------
     float64 array of shape (n_rows, n_classes), or of (n_rows, m)
-        The belief of the node where the row stops. Where a missing value goes to every child, the mean of the
-        children's predictions, weighted by their evidence.
+        The belief of the node where the row stops, changed by the terms of that leaf. Where a missing value goes to
+        every child, the mean of the children's predictions, weighted by their evidence.
+
+    Notes
+    -----
+    In a leaf with slopes the score of a class is the logarithm of its belief plus the terms, in order; the
+    probabilities are ``exp(score)`` divided by their sum. In regression the terms are added to the mean.
 
     Examples
     --------
@@ -92,11 +99,85 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floa
     belief, weight = tree.belief if node_values is None else node_values, _weight(tree)
     predictions = np.empty((table.n_rows, belief.shape[1]))
 
-    def fill(begin: int, end: int) -> None:
-        router.predict(_values(table, begin, end), belief, weight, predictions[begin:end])
+    if len(tree.slopes) and node_values is None:
+        leaves = _sloped_leaves(tree)
+
+        def fill(begin: int, end: int) -> None:
+            leaves.predict(_values(table, begin, end), predictions[begin:end])
+    else:
+
+        def fill(begin: int, end: int) -> None:
+            router.predict(_values(table, begin, end), belief, weight, predictions[begin:end])
 
     _in_blocks(fill, table.n_rows, n_jobs)
     return predictions
+
+
+def decide_rows(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
+    """Decide the class of each row of a table.
+
+    Without costs it is the first class of the largest score in a leaf with slopes, of the largest probability
+    elsewhere. No exponential function is needed, so all exports decide the same.
+
+    Returns
+    -------
+    intp array of shape (n_rows,)
+        Codes of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.data.table import Table
+    >>> from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[4, 1]]))
+    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[9], centre=[3], slope=[[0.0, 0.5]]))
+    >>> decide_rows(tree, Table.read([[5.0], [6.0], [np.nan]], schema=schema))
+    array([0, 1, 0])
+    """
+    if not len(tree.slopes) or not tree.decision.is_default:
+        return tree.decision(predict_rows(tree, table, n_jobs))
+    leaves, classes = _sloped_leaves(tree), np.empty(table.n_rows, np.int32)
+
+    def fill(begin: int, end: int) -> None:
+        leaves.classes(_values(table, begin, end), classes[begin:end])
+
+    _in_blocks(fill, table.n_rows, n_jobs)
+    return classes.astype(np.intp)
+
+
+def sums_of_terms(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
+    """Add up the terms of each row of a table: the change of its scores by the slopes of its leaf.
+
+    Returns
+    -------
+    float64 array of shape (n_rows, n_classes), or of (n_rows, 1)
+        0 where a row stops at a node without terms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.data.table import Table
+    >>> from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[4, 1]]))
+    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[9], centre=[3], slope=[[0.0, 0.5]]))
+    >>> sums_of_terms(tree, Table.read([[5.0], [99.0], [np.nan]], schema=schema)).tolist()
+    [[0.0, 1.0], [0.0, 3.0], [0.0, 0.0]]
+    """
+    sums = np.zeros((table.n_rows, tree.schema.n_outputs))
+    if len(tree.slopes):
+        leaves = _sloped_leaves(tree)
+        _in_blocks(
+            lambda begin, end: leaves.terms(_values(table, begin, end), sums[begin:end]), table.n_rows, n_jobs
+        )
+    return sums
+
+
+def _sloped_leaves(tree: Tree) -> SlopedLeaves:
+    return SlopedLeaves(tree.skeleton.router, tree.belief, *tree.slopes.arrays, regression=tree.is_regression)
 
 
 def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
@@ -126,6 +207,8 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     >>> predict((0.9,))
     (0.2, 0.8)
     """
+    if len(tree.slopes):
+        return _sloped_leaves(tree).predict_row
     predict, belief, weight = tree.skeleton.router.predict_row, tree.belief, _weight(tree)
     return lambda row: predict(row, belief, weight)
 

@@ -18,6 +18,7 @@ from hornbeam.tree.digest import digest
 from hornbeam.tree.evidence.means import means
 from hornbeam.tree.level_order import nearest_with_rows
 from hornbeam.tree.skeleton import Skeleton, summary
+from hornbeam.tree.slopes import Slopes
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["Step", "Tree", "node_weight", "raw_belief", "unsmoothed"]
@@ -87,6 +88,8 @@ class Tree:
         The steps that made this tree, first to last.
     decision : DecisionRule, optional
         How probabilities become a class. Default: the most probable class.
+    slopes : Slopes, optional
+        Terms of leaves that change the belief with the values of a row. Default: none.
 
     See Also
     --------
@@ -117,20 +120,23 @@ class Tree:
     borrowed: Floats
     history: tuple[Step, ...] = ()
     decision: DecisionRule = field(default_factory=DecisionRule)
+    slopes: Slopes = field(default_factory=Slopes.none)
     _digest: str | None = field(init=False, default=None)
     _decided: NDArray[np.intp] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        check_tree(self.schema, self.skeleton, self.decision, **arrays)
+        check_tree(self.schema, self.skeleton, self.decision, self.slopes, **arrays)
         for name, array in arrays.items():
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "history", tuple(self.history))
+        if not len(self.slopes):
+            object.__setattr__(self, "slopes", Slopes.none(self.schema.n_outputs))
 
     def _edited(self, **changes: Any) -> Self:
         """Copy with some fields changed, unchecked: for edits that break no invariant or check it themselves."""
         edited = object.__new__(type(self))
-        for name in ("schema", "skeleton", "history", "decision"):
+        for name in ("schema", "skeleton", "history", "decision", "slopes"):
             object.__setattr__(edited, name, changes.get(name, getattr(self, name)))
         for name in _ARRAYS:
             object.__setattr__(edited, name, read_only(changes.get(name, getattr(self, name))))
@@ -150,6 +156,7 @@ class Tree:
         gain: Floats | None = None,
         history: Iterable[Step] = (),
         decision: DecisionRule | None = None,
+        slopes: Slopes | None = None,
     ) -> Self:
         """Make a tree without smoothing: its belief is the frequencies or means of its evidence.
 
@@ -166,6 +173,8 @@ class Tree:
         history : iterable of Step, default ()
         decision : DecisionRule, optional
             Default: the most probable class.
+        slopes : Slopes, optional
+            Default: none.
 
         Examples
         --------
@@ -186,6 +195,7 @@ class Tree:
             borrowed=np.zeros(n),
             history=tuple(history),
             decision=DecisionRule() if decision is None else decision,
+            slopes=Slopes.none() if slopes is None else slopes,
         )
 
     @property
@@ -226,7 +236,10 @@ class Tree:
 
     @property
     def decided(self) -> NDArray[np.intp]:
-        """Code of the class decided at each node; 0 in regression, the column of the mean."""
+        """Code of the class decided at each node; 0 in regression, the column of the mean.
+
+        Terms of leaves are left out: a row of a leaf with slopes may be decided otherwise.
+        """
         if self._decided is None:
             decided = np.zeros(self.n_nodes, np.intp) if self.is_regression else self.decision(self.belief)
             object.__setattr__(self, "_decided", read_only(decided))
@@ -241,7 +254,8 @@ class Tree:
             slots = (s.slot_of.astype(np.int32, copy=False), s.missing_slot)
             arrays = (*splits, *slots, self.evidence, self.unit, self.belief, self.borrowed)
             loss = self.decision.loss
-            hashed = digest(self.schema, arrays, None if loss is None else loss.matrix)
+            slopes = self.slopes.arrays if len(self.slopes) else ()
+            hashed = digest(self.schema, arrays, None if loss is None else loss.matrix, slopes)
             object.__setattr__(self, "_digest", hashed)
         return self._digest  # type: ignore[return-value]
 
@@ -252,7 +266,7 @@ class Tree:
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         arrays = (getattr(self, name) for name in _ARRAYS)
-        return type(self), (self.schema, self.skeleton, *arrays, self.history, self.decision)
+        return type(self), (self.schema, self.skeleton, *arrays, self.history, self.decision, self.slopes)
 
 
 _ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")

@@ -4,8 +4,8 @@ Reading order:
 
 - `folds`: rows to folds, and a tree grown without each fold
 - `candidate_losses`, `cross_validated`: the choice of a pruner
-- `cross_fitted`: the default fit; strengths of smoothing and the price of a leaf
-- `leaf_penalty`: the choice of that price
+- `cross_fitted`: the default fit; strengths of smoothing and the size of the tree
+- `size_path`, `size_choice`: sizes with their held-out losses, and the choice of one
 - `simulation`: intervals calibrated on simulated targets
 - `tuning_result`: what `CrossFitted` found, applied to a tree
 - `interval_calibration`: the calibration of a tree of any recipe
@@ -15,5 +15,6 @@ Reading order:
 from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.interval_calibration import calibrate_intervals
+from hornbeam.tuning.size_path import SizePath, size_path
 
-__all__ = ["CrossFitted", "CrossValidated", "calibrate_intervals"]
+__all__ = ["CrossFitted", "CrossValidated", "SizePath", "calibrate_intervals", "size_path"]

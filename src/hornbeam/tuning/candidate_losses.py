@@ -9,7 +9,6 @@ import numpy as np
 from hornbeam.kernels.elementary import log
 from hornbeam.kernels.sums import row_dots
 from hornbeam.pruning import Pruner
-from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
@@ -161,26 +160,21 @@ def evaluate_pruners(
 
 
 def evaluate_alphas(
-    alphas: Floats,
-    tree: Tree,
-    held: Floats,
-    loss: Floats,
-    impurity: str = "gini",
-    *,
-    square: Floats | None = None,
+    alphas: Floats, tree: Tree, cut: Floats, held: Floats, loss: Floats, *, square: Floats | None = None
 ) -> CandidateLosses:
-    """Evaluate `CostComplexity` with many alphas at once; predictions must not depend on what is pruned.
+    """Evaluate nested subtrees of a tree all at once; predictions must not depend on what is pruned.
 
     Parameters
     ----------
     alphas : float64 array of shape (n_candidates,)
     tree : Tree
         Not pruned.
+    cut : float64 array of shape (n_nodes,)
+        The smallest alpha at which each node becomes a leaf: `cut_alphas`, or those of `price_links`.
     held : float64 array of shape (n_nodes, n_classes)
         The weight of each class, in held-out rows, that stops at each node.
     loss : float64 array of shape (n_nodes, n_classes)
         Loss of a row of each class with the prediction of a node: `losses`.
-    impurity : {"gini", "entropy", "error"}, default "gini"
     square : float64 array of the shape of `loss`, optional
         The squares of the losses, if they are not those of `loss` (`squared_losses`).
 
@@ -190,14 +184,13 @@ def evaluate_alphas(
 
     Notes
     -----
-    A node is a leaf from its own alpha on until an ancestor is cut (`cut_alphas`), and predicts for the rows that
-    pass it; below its alpha it predicts for the rows that stop there. So each node adds to two ranges of alphas, and
-    one sweep over the nodes is enough for any number of candidates.
+    A node is a leaf from its own alpha on until an ancestor is cut, and predicts for the rows that pass it; below its
+    alpha it predicts for the rows that stop there. So each node adds to two ranges of alphas, and one sweep over the
+    nodes is enough for any number of candidates.
     """
     skeleton = tree.skeleton
     ascending, place = np.unique(alphas, return_inverse=True)
     size = len(ascending)
-    cut = cut_alphas(tree, impurity)
     removed = np.append(np.inf, push_down(skeleton, cut, np.minimum)[skeleton.parent[1:]])
     end = np.where(removed < np.inf, np.searchsorted(ascending, removed), size)
     begin = np.minimum(np.searchsorted(ascending, cut), end)

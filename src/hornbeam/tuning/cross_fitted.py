@@ -18,9 +18,9 @@ from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
-from hornbeam.tuning.leaf_penalty import choose_penalty
 from hornbeam.tuning.limits import MOST_CELLS, max_rows, max_trees
 from hornbeam.tuning.simulation import Simulation
+from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
 from hornbeam.tuning.tuning_result import TuningResult
 from hornbeam.typing import Codes, Floats, Indices
 
@@ -49,9 +49,10 @@ class CrossFitted(Fitter):
         probabilities, else 1.
     rows : int, default 30,000
         Maximum number of rows used. The strengths found on them are valid for a tree of any size.
-    simplicity : float or None, default 0.0
-        From 0, the most accurate tree, to 1, the smallest one whose squared loss on held-out rows is within one
-        standard error of it; None keeps every leaf.
+    tolerance : float or None, default 0.0
+        The smallest tree is chosen whose loss on held-out rows is at most this share above that of the tree with 0:
+        0.02 for 2 % more log loss (in regression, squared error). 0 removes only leaves that save next to
+        nothing; None keeps every leaf.
     pruner : Pruner or None, default None
         A last pruner for the smoothed tree, for example `BayesRisk`.
     seed : int, default 0
@@ -75,7 +76,7 @@ class CrossFitted(Fitter):
     >>> from hornbeam.recipe import PRESETS
     >>> table = Table.read(*load_breast_cancer(return_X_y=True))
     >>> recipe = PRESETS["default"]
-    >>> CrossFitted(recipe).fit(table).n_leaves, CrossFitted(recipe, simplicity=1.0).fit(table).n_leaves
+    >>> CrossFitted(recipe).fit(table).n_leaves, CrossFitted(recipe, tolerance=0.1).fit(table).n_leaves
     (11, 6)
     """
 
@@ -83,7 +84,7 @@ class CrossFitted(Fitter):
     folds: int | None = None
     repeats: int | None = None
     rows: int = 30_000
-    simplicity: float | None = 0.0
+    tolerance: float | None = 0.0
     pruner: Pruner | None = None
     seed: int = 0
     cells: int = MOST_CELLS
@@ -95,9 +96,9 @@ class CrossFitted(Fitter):
             raise ParameterError(f"repeats={self.repeats}: expected 1 or more, or None.")
         if self.rows < 2:
             raise ParameterError(f"rows={self.rows}: expected 2 or more.")
-        if self.simplicity is not None and not 0 <= self.simplicity <= 1:
+        if self.tolerance is not None and not 0 <= self.tolerance < np.inf:
             raise ParameterError(
-                f"simplicity={self.simplicity}: expected a number from 0 (most accurate) to 1 (smallest). "
+                f"tolerance={self.tolerance}: expected a share of 0 or more, such as 0.02 for at most 2 % more loss. "
                 "An estimator keeps every leaf with pruning=None."
             )
 
@@ -154,15 +155,13 @@ class CrossFitted(Fitter):
         recipe = replace(recipe, smoother=smoother)
         # The trees of one assignment, in which each row was held out once.
         simulation = Simulation.of(table, bins, codes, fold_trees[:n_folds], beliefs[:n_folds])
-        if self.simplicity is None:
+        if self.tolerance is None:
             return TuningResult(recipe, None, smoother, self.pruner, simulation)
-        penalty = choose_penalty(self.simplicity, fold_trees, beliefs)
-        pruned = [
-            one.stopping(penalty.cuts(one.with_belief(belief)))
-            for one, belief in zip(fold_trees, beliefs, strict=True)
-        ]
+        size = SizeChoice(HeldOutLoss.of(fold_trees, beliefs), self.tolerance)
+        trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
+        pruned = [one.stopping(size.cuts(tree)) for one, tree in zip(fold_trees, trees, strict=True)]
         smoother, _ = fit_strengths(pruned, smoother)
-        return TuningResult(recipe, penalty, smoother, self.pruner, simulation)
+        return TuningResult(recipe, size, smoother, self.pruner, simulation)
 
     def grow_fold_trees(
         self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, n_jobs: int = 1

@@ -10,6 +10,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
+from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import Fitter, Recipe
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
@@ -148,7 +149,8 @@ class CrossValidated(Fitter):
         if not at_once:
             return evaluate_pruners(recipe, candidates, one, self.score)
         loss = losses(recipe.finish(one.tree).belief, self.score)
-        return evaluate_alphas(np.array(alphas), one.tree, one.held, loss, *impurities)
+        cut = cut_alphas(one.tree, *impurities)
+        return evaluate_alphas(np.array(alphas), one.tree, cut, one.held, loss)
 
     def _evaluate_regression(
         self, recipe: Recipe, alphas: Floats, one: FoldTree, standard: StandardisedTarget, at_once: bool
@@ -160,7 +162,8 @@ class CrossValidated(Fitter):
                 "smoother that needs only a node and its ancestors. Compare other candidates yourself."
             )
         loss, square = squared_losses(standard.seen(recipe.finish(one.tree).belief[:, 0]))
-        return evaluate_alphas(alphas, one.tree, powers(one, standard), loss, square=square)
+        cut, held = cut_alphas(one.tree), powers(one, standard)
+        return evaluate_alphas(alphas, one.tree, cut, held, loss, square=square)
 
 
 def _listed(candidates: Candidates | Tree) -> tuple[Pruner | None, ...]:

@@ -68,15 +68,15 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
     codes = bins.encode(table, n_jobs)
     result = recipe.learn(chosen, table, bins, codes, n_jobs=n_jobs)
     if isinstance(result, TuningResult):
-        finish, simulation = result.prune_and_smooth, result.simulation
+        fit, simulation = result.simulated_fit(tree), result.simulation
     else:
         # Held-out predictions must be good whatever the smoother of the recipe.
         smoothed = replace(chosen, smoother=Borrowing())
-        tuned = CrossFitted(smoothed, simplicity=None).learn(smoothed, table, bins, codes, n_jobs=n_jobs)
-        finish, simulation = chosen.finish, tuned.simulation
+        tuned = CrossFitted(smoothed, tolerance=None).learn(smoothed, table, bins, codes, n_jobs=n_jobs)
+        simulation = tuned.simulation
 
-    def fit(rows: Table, bins: Bins, codes: Codes) -> Tree:
-        return finish(chosen.grower.grow(rows, bins, codes), rows)
+        def fit(table: Table, bins: Bins, codes: Codes) -> Tree:
+            return chosen.finish(chosen.grower.grow(table, bins, codes), table)
 
     assert simulation is not None  # no fractional rows
     return simulation.calibrate(fit, tree.n_leaves, n_jobs)(tree)

@@ -8,7 +8,8 @@ from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Smoother
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.simulation import Simulation
+from hornbeam.tuning.simulation import Fit, Simulation
+from hornbeam.tuning.size_choice import SizeChoice
 from hornbeam.typing import Codes
 
 __all__ = ["TuningResult"]
@@ -22,10 +23,10 @@ class TuningResult:
     ----------
     recipe : Recipe
         With the chosen pruner, and the smoother with the strengths fitted to unpruned trees.
-    penalty : Pruner or None
-        The chosen price of a leaf.
+    size : SizeChoice, Pruner or None
+        Prunes the smoothed tree to its size; None keeps every leaf.
     smoother : Smoother
-        With the strengths fitted to trees pruned by the penalty.
+        With the strengths fitted to trees of the chosen size.
     pruner : Pruner or None
         A last pruner, for the smoothed tree.
     simulation : Simulation or None
@@ -46,24 +47,32 @@ class TuningResult:
     """
 
     recipe: Recipe
-    penalty: Pruner | None
+    size: SizeChoice | Pruner | None
     smoother: Smoother
     pruner: Pruner | None
     simulation: Simulation | None
 
     def finish(self, tree: Tree, table: Table | None = None, *, n_jobs: int = 1) -> Tree:
         """Prune, smooth and calibrate a grown tree; `table` has the rows it was grown from."""
-        tree = self.prune_and_smooth(tree, table)
+        finished = self.prune_and_smooth(tree, table)
         if self.simulation is None:
-            return tree
-        return self.simulation.calibrate(self._fit, tree.n_leaves, n_jobs)(tree)
+            return finished
+        return self.simulation.calibrate(self.simulated_fit(finished), finished.n_leaves, n_jobs)(finished)
 
     def prune_and_smooth(self, tree: Tree, table: Table | None = None) -> Tree:
         """Prune and smooth a grown tree."""
         tree = self.recipe.finish(tree, table)
-        if self.penalty is not None:
-            tree = replace(self.recipe, smoother=self.smoother).smooth(self.penalty(tree))
+        if self.size is not None:
+            tree = replace(self.recipe, smoother=self.smoother).smooth(self.size(tree))
         return tree if self.pruner is None else self.pruner(tree)
 
-    def _fit(self, table: Table, bins: Bins, codes: Codes) -> Tree:
-        return self.prune_and_smooth(self.recipe.grower.grow(table, bins, codes), table)
+    def simulated_fit(self, finished: Tree) -> Fit:
+        """Return the fit of simulated targets with the settings of a finished tree."""
+        like = self
+        if isinstance(self.size, SizeChoice):
+            like = replace(self, size=self.size.for_simulations(finished.n_leaves))
+
+        def fit(table: Table, bins: Bins, codes: Codes) -> Tree:
+            return like.prune_and_smooth(self.recipe.grower.grow(table, bins, codes), table)
+
+        return fit

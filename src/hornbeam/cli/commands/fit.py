@@ -13,7 +13,7 @@ from hornbeam.cli.training import Training, copies_of_target, read_training, tra
 
 __all__ = ["fit"]
 
-_PRESETS = ("default", "cart", "c4.5", "c4.4", "id3")
+_PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 
 
 @click.command(short_help="Fit a tree to the rows of a file.")
@@ -42,7 +42,16 @@ _PRESETS = ("default", "cart", "c4.5", "c4.4", "id3")
     "--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ..."
 )
 @click.option(
-    "--simplicity", default=0.0, metavar="0..1", help="0 the most accurate tree, 1 the smallest as good."
+    "--tolerance",
+    default=0.0,
+    metavar="SHARE",
+    help="The smallest tree with at most this much more loss on held-out rows: 0.02 for 2 %.",
+)
+@click.option(
+    "--slopes",
+    type=click.IntRange(0, 3),
+    metavar="N",
+    help="Slopes of each leaf at most, 0 to 3; 2 with --preset readable, else 0.",
 )
 @click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
 @click.option("--max-leaves", type=int, metavar="N", help="Leaves at most.")
@@ -81,6 +90,7 @@ def fit(
     """
     from hornbeam.cli.scoring import format_scores, scores_of
     from hornbeam.export.wording import pluralise
+    from hornbeam.tuning import size_path
 
     check_output(output)
     memory, forced = options["memory"], (*column_options["nominal"], *column_options["numeric"])
@@ -106,12 +116,17 @@ def fit(
     tree, asked_for = model.tree, output
     output = save_model(model, asked_for)
     message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
+    path = size_path(tree)
+    # The tree of another pruner is none of the sizes that were compared.
+    if path is not None and path.n_leaves[0] > 1 and options["pruning"] == "auto":
+        message(_sizes(path, tree.n_leaves))
     result = {
         "model": output,
         "digest": tree.digest,
         "rows": n_rows,
         "leaves": tree.n_leaves,
         "depth": tree.depth,
+        "sizes": None if path is None else path.to_dict(),
         "classes": tree.schema.classes,
         "numeric": rows.roles.numeric,
         "nominal": rows.roles.nominal,
@@ -123,6 +138,25 @@ def fit(
         emit(result | {"holdout": scores}, format_scores(scores), aside=output == "-")
     else:
         emit(result, "", aside=output == "-")
+
+
+def _sizes(path: Any, n_leaves: int) -> str:
+    """Compare the size of the tree with that at tolerance 0, or with smaller ones."""
+    from hornbeam.export.wording import pluralise
+
+    full = int(path.n_leaves[0])
+    if n_leaves < full:
+        increase = path.increase[abs(path.n_leaves - n_leaves).argmin()]
+        change = f"{100 * abs(increase):.1f} % {'more' if increase >= 0 else 'less'}"
+        return f"size      {change} {path.measure} on held-out rows than {full:,} leaves"
+    smaller = [(size, f"{100 * share:g} %") for share, size in path.milestones().items() if share][:4]
+    if not smaller:
+        return f"smaller   no tree with at most 50 % more {path.measure} on held-out rows"
+    (size, share), *others = smaller
+    first = f"{pluralise(size, 'leaf', 'leaves')} for at most {share} more {path.measure}"
+    return (
+        f"smaller   {', '.join([first, *(f'{size:,} for {share}' for size, share in others)])} (--tolerance)"
+    )
 
 
 def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]:
@@ -141,12 +175,14 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     parameters = {
         "smoothing": _step(options["smoothing"]),
         "pruning": _step(options["pruning"]),
-        "simplicity": options["simplicity"],
+        "tolerance": options["tolerance"],
         "max_depth": options["max_depth"],
         "max_leaf_nodes": options["max_leaves"],
         "min_samples_leaf": options["min_leaf"],
         "random_state": options["seed"],
     }
+    if options["slopes"] is not None:
+        parameters["slopes"] = options["slopes"]
     if options["preset"] is not None:
         parameters["preset"] = options["preset"]
     return parameters

@@ -94,7 +94,8 @@ def _predictions(model: Any, X: Any, level: float | None, leaf: bool) -> dict[st
     tree = model.tree
     table = Table.read(X, schema=tree.schema)
     belief = predict_rows(tree, table)
-    columns: dict[str, Any] = {"prediction": belief[:, 0] if tree.is_regression else decide(model, belief)}
+    labels = belief[:, 0] if tree.is_regression else decide(model, belief, table)
+    columns: dict[str, Any] = {"prediction": labels}
     for code, label in enumerate(tree.schema.classes):
         columns[f"p_{label}"] = belief[:, code]
     if level is not None:

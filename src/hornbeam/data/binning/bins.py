@@ -21,9 +21,7 @@ __all__ = ["MOST_BINS", "Bins"]
 
 MOST_BINS = 65_535  # the codes of a feature and its missing code must fit 16 bits
 _EMPTY: Floats = np.empty(0)
-_PADDING: Floats = np.array(
-    [np.nan]
-)  # after the last edge and value, so that an index one past the end is valid
+_PADDING: Floats = np.array([np.nan])  # after the last edge and value: an index one past the end is valid
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ __all__ = ["create_locked", "is_abandoned", "open_atomic", "remove_abandoned", "
 
 TIMEOUT = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
+_OPEN_ELSEWHERE = 5.0  # seconds to wait on Windows for a program that has the old file open
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
@@ -61,7 +62,7 @@ def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Itera
     path : str or path
         The file. A pipe or a device is not replaced but written to.
     timeout : float, default 60.0
-        Seconds to wait for another process that writes to the same path.
+        Seconds to wait for another process that writes to the same path; they begin anew with each such process.
 
     Yields
     ------
@@ -71,7 +72,7 @@ def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Itera
     Raises
     ------
     StorageError
-        If another process still writes to this path after that time, or the temporary name is in use and is not a
+        If one other process still writes to this path after that time, or the temporary name is in use and is not a
         regular file.
 
     Notes
@@ -111,20 +112,48 @@ def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Itera
     _sync_folder(path.parent)
 
 
-def create_locked(path: Path, *, private: bool, timeout: float = TIMEOUT) -> BinaryIO:
-    """Create and lock a file, after deleting one of the same name that a dead process left.
+@contextmanager
+def create_locked(path: Path, *, private: bool, timeout: float = TIMEOUT) -> Iterator[BinaryIO]:
+    """Create and lock a file, after deleting one of the same name that a dead process left; close it after the block.
 
     Only the process with the lock deletes or renames the file. So if the file still exists after its lock was
     obtained, it exists until this process renames or deletes it. If the file system has no locks, other processes never
     delete the file, so the process that created it owns it.
     """
+    if sys.platform == "win32":
+        with _lock_beside(path, timeout), _create(path, private, timeout) as file:
+            yield file
+    else:
+        with _create(path, private, timeout) as file:
+            yield file
+
+
+@contextmanager
+def _lock_beside(path: Path, timeout: float) -> Iterator[None]:
+    """Lock a file on Windows, where an open file cannot be renamed or deleted: keep another one open beside it."""
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        with _create(lock, True, timeout):
+            yield
+    finally:
+        _remove_unlocked(lock)
+
+
+def _create(path: Path, private: bool, timeout: float) -> BinaryIO:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    deadline = time.monotonic() + timeout
+    begin = time.monotonic()
+    owner, deadline = None, begin + timeout
     while True:
         try:
             handle = os.open(path, flags, 0o600 if private else 0o666)
         except FileExistsError:
-            remove_abandoned(path)
+            if _remove_unlocked(path):
+                continue
+            if (other := _identity(path)) != owner:
+                owner, deadline = other, time.monotonic() + timeout
+        except PermissionError:  # on Windows also while another program has a deleted file of this name open
+            if sys.platform != "win32" or time.monotonic() > begin + _OPEN_ELSEWHERE:
+                raise
         else:
             file = os.fdopen(handle, "r+b")
             try:
@@ -146,10 +175,24 @@ def create_locked(path: Path, *, private: bool, timeout: float = TIMEOUT) -> Bin
 
 
 def rename(file: BinaryIO, path: Path, name: Path) -> None:
-    """Rename a file of `create_locked`; on Windows, where an open file cannot be renamed, close it first."""
+    """Rename a file of `create_locked`.
+
+    Windows renames no open file and replaces none that another program has open: the file is closed first, and if that
+    program does not close the other one within a few seconds, a PermissionError is raised.
+    """
+    deadline = time.monotonic()
     if sys.platform == "win32":
         file.close()
-    path.replace(name)
+        deadline += _OPEN_ELSEWHERE
+    while True:
+        try:
+            path.replace(name)
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def remove_abandoned(path: Path) -> None:
@@ -160,6 +203,15 @@ def remove_abandoned(path: Path) -> None:
     StorageError
         If it is not a regular file.
     """
+    if sys.platform != "win32":
+        _remove_unlocked(path)
+    elif path.exists():
+        with suppress(StorageError), _lock_beside(path, timeout=0):
+            _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> bool:
+    """Delete a file that no process has locked; return whether it was deleted."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             raise StorageError(
@@ -169,18 +221,24 @@ def remove_abandoned(path: Path) -> None:
         if sys.platform == "win32":
             with suppress(PermissionError):  # another process has opened it
                 path.unlink()
-            return
+                return True
+            return False
         with os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), "r+b") as file:
             if _lock(file) is _Lock.OBTAINED and _is_same(path, file):
                 path.unlink()
+                return True
+    return False
 
 
 def is_abandoned(path: Path) -> bool:
     """Whether a file of `create_locked` exists and has no owner: its lock could be obtained."""
+    if sys.platform == "win32":
+        if path.exists():
+            with suppress(StorageError), _lock_beside(path, timeout=0):
+                return path.exists()
+        return False
     try:
-        with os.fdopen(
-            os.open(path, os.O_RDWR | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)), "r+b"
-        ) as file:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), "r+b") as file:
             return _lock(file) is _Lock.OBTAINED
     except OSError:
         return False
@@ -188,7 +246,7 @@ def is_abandoned(path: Path) -> bool:
 
 def _lock(file: BinaryIO) -> _Lock:
     """Lock a file without waiting."""
-    if sys.platform != "win32":  # which needs no lock, because an open file cannot be deleted there
+    if sys.platform != "win32":  # where an open file is locked: it cannot be deleted
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -198,6 +256,14 @@ def _lock(file: BinaryIO) -> _Lock:
                 raise
             return _Lock.NONE
     return _Lock.OBTAINED
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the number of a file, and on Windows the time it was made; None if there is no file."""
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        return status.st_ino, getattr(status, "st_birthtime_ns", 0)
+    return None
 
 
 def _is_same(path: Path, file: BinaryIO) -> bool:

@@ -87,6 +87,10 @@ def _tables(rows: Any) -> Iterator[Any]:
         rows = rows.to_reader()
     elif hasattr(rows, "__arrow_c_stream__"):
         rows = pa.RecordBatchReader.from_stream(rows)
+        plain = {pa.string_view(): pa.large_string()}  # pyarrow before 21 cannot write a string view
+        rows = rows.cast(
+            pa.schema([field.with_type(plain.get(field.type, field.type)) for field in rows.schema])
+        )
     for batch in rows:
         if not isinstance(batch, (pa.RecordBatch, pa.Table)):
             raise ContainerError(

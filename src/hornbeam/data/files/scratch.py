@@ -53,22 +53,36 @@ def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
     _remove_abandoned_folders(place)
     folder = Path(mkdtemp(prefix=_PREFIX, dir=place))
     try:
-        # Locked before it gets the name that other processes look for.
-        with create_locked(folder / ".locking", private=True) as file:
-            rename(file, folder / ".locking", folder / _lock_name())
+        with _in_use(folder):
             yield str(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def _in_use(folder: Path) -> Iterator[None]:
+    """Keep a file in the folder locked, which has the name that other processes look for only when it is locked."""
+    if sys.platform == "win32":  # where a file is locked before it is created
+        with create_locked(folder / _lock_name(), private=True):
+            yield
+    else:
+        with create_locked(folder / ".locking", private=True) as file:
+            rename(file, folder / ".locking", folder / _lock_name())
+            yield
+
+
 def _remove_abandoned_folders(place: Path) -> None:
-    if sys.platform == "win32":  # which has no such locks
-        return
     for folder in place.glob(f"{_PREFIX}*"):
         with suppress(OSError, StorageError):
-            is_own = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
-            if is_own and is_abandoned(folder / _lock_name()):
+            if _is_own(folder) and is_abandoned(folder / _lock_name()):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether this user made a folder; on Windows the folder of temporary files has none of other users."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return sys.platform == "win32" or folder.stat().st_uid == os.getuid()
 
 
 @contextmanager
@@ -97,8 +111,6 @@ def open_draft(path: Path) -> Iterator[BinaryIO]:
 
 def remove_drafts(folder: Path, start: str) -> None:
     """Delete the drafts of files whose names begin with `start`, if processes of this machine wrote them and ended."""
-    if sys.platform == "win32":
-        return
     name = re.compile(rf"\.{re.escape(start)}.*\.{re.escape(_machine())}\.[0-9a-f]{{32}}")
     for path in folder.iterdir():
         if name.fullmatch(path.name):

@@ -16,7 +16,16 @@ from hornbeam.growing.leafwise import GrownTree
 from hornbeam.kernels.elementary import exp, log
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["BinaryLogLoss", "LeafInputs", "Loss", "NewtonLeaves", "Poisson", "SoftmaxLoss", "SquaredError"]
+__all__ = [
+    "BinaryLogLoss",
+    "LeafInputs",
+    "Loss",
+    "NewtonLeaves",
+    "Poisson",
+    "SoftmaxLoss",
+    "SquaredError",
+    "class_loss",
+]
 
 _RAREST = 1e-15  # the probability of a class without rows
 _LEAST = 0.01  # least probability from another model: nearer to 0, a wrong one makes Newton steps diverge
@@ -253,6 +262,17 @@ class SoftmaxLoss(NewtonLeaves):
     def scores_of(self, predictions: Floats) -> Floats:
         """Compute the logarithms of the probabilities; one below 0.01 counts as 0.01."""
         return log(np.maximum(predictions.T, _LEAST))
+
+
+def class_loss(n_classes: int) -> Loss:
+    """Return the log loss for a number of classes.
+
+    Examples
+    --------
+    >>> class_loss(2).n_outputs, class_loss(3).n_outputs
+    (1, 3)
+    """
+    return BinaryLogLoss() if n_classes == 2 else SoftmaxLoss(n_classes)
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -6,30 +6,33 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
+from hornbeam.ensembles.distillation.leaf_slopes import LeafSlopes
+from hornbeam.ensembles.distillation.small_tree import SmallTree
+from hornbeam.ensembles.distillation.soft_growth import UNIT, class_steps, grow_soft, with_means
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Criterion, Grower
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
-from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
-from hornbeam.tree.edit import count_rows, with_belief
+from hornbeam.smoothing.teacher_prior import DISTILLED, belief_with_prior
+from hornbeam.tree.edit import count_rows, with_belief, with_slopes
 from hornbeam.tree.route import route
+from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
-from hornbeam.typing import Counts, Floats
+from hornbeam.typing import Floats
 
-__all__ = ["Distillation"]
+__all__ = ["MOST_SEARCHED", "Distillation", "recombined"]
 
-_UNIT = 2.0**-20  # step size of the class weights of a row
-_SMALLEST = (
-    0.01  # smaller probabilities are ignored in the choice of splits: with many classes most are smaller
-)
+type _RowTeacher = Callable[[NDArray[np.intp]], Floats]
+
+MOST_SEARCHED = 64  #: leaves of a tree that is found by lookahead
 _TEACHER_ROWS = 30.0  # pseudo-count of the teacher in each leaf
 _ROUNDING = 1e-3  # tolerance of sums of probabilities: some teachers compute in float32
-_MAX_BINS = 255
+_DEPTH = 64  # no limit
 _BATCH = 10_000  # rows per call of the teacher: each call costs time, each row memory
 
 
@@ -46,7 +49,14 @@ class Distillation:
     synthetic_rows : SyntheticRows
         Parameters of the synthetic rows.
     max_leaf_nodes : int or None, default None
-        Maximum number of leaves; it takes precedence over `fidelity`.
+        Maximum number of leaves. Up to 64, the tree is found by a search with lookahead (`SmallTree`) and `fidelity`
+        has no effect; beyond, it is the largest of the best subtrees within the limit.
+    max_depth : int or None, default None
+        Maximum depth.
+    slopes : int, default 0
+        Most terms of a leaf (`LeafSlopes`), from 0 to 3.
+    min_share : float, default 0.0
+        Minimum share of the rows of each leaf of a searched tree, by weight.
 
     Notes
     -----
@@ -70,6 +80,9 @@ class Distillation:
     min_rows: float = 5.0
     synthetic_rows: SyntheticRows = field(default_factory=SyntheticRows)
     max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    slopes: int = 0
+    min_share: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.fidelity <= 1:
@@ -82,83 +95,107 @@ class Distillation:
     def fit(
         self,
         table: Table,
-        teacher: Callable[[NDArray[np.intp]], Floats],
+        teacher: _RowTeacher,
         held_out: Floats | None = None,
         n_jobs: int = 1,
+        *,
+        counted: Table | None = None,
     ) -> Tree:
         """Distil a teacher into a tree.
 
         Parameters
         ----------
         table : Table
-            Real rows with their classes.
+            Real rows with their classes, or with a numeric target.
         teacher : callable
             From an integer array of shape (n, n_features), the row of the table that each value of n rows comes from,
-            to the class probabilities of these rows.
+            to the class probabilities of these rows, or to their means in one column.
         held_out : float64 array of shape (n_rows, n_classes), optional
             Class probabilities from a teacher not fitted to the row; NaN or 0 where there are none. The temperature of
-            the teacher is chosen by them.
+            the teacher is chosen by them. For a numeric target, one column of means.
         n_jobs : int, default 1
             Threads.
+        counted : Table, optional
+            Rows that are the evidence of the tree; default: those of `table`.
 
         Returns
         -------
         Tree
         """
-        if table.target is None:
+        if table.target is None and table.numeric_target is None:
             raise DataError("The table has no target. Read it with y to distil a tree from it.")
         synthetic = np.concatenate(list(self.synthetic_rows.draw(table, n_jobs)))
         real = np.broadcast_to(np.arange(table.n_rows)[:, None], (table.n_rows, synthetic.shape[1]))
-        real_predictions = _teacher_predictions(teacher, real, table.schema.n_classes)
+        known = _known_predictions(teacher, real, held_out, table.schema)
         temperature = 1.0
-        if held_out is not None:
-            # In a small forest, some rows are in every bootstrap sample and have no held-out prediction.
-            known = (np.nan_to_num(held_out) != 0).any(axis=1, keepdims=True)
-            real_predictions = _checked(np.where(known, held_out, real_predictions), real_predictions.shape)
-            temperature = choose_temperature(real_predictions, table.target, table.weight)
-        synthetic_predictions = _teacher_predictions(teacher, synthetic, table.schema.n_classes)
-        predictions = apply_temperature(
-            np.concatenate([real_predictions, synthetic_predictions]), temperature
-        )
-        rows = _recombined(table, np.concatenate([real, synthetic]))
-        student = self._grow(rows, predictions, n_jobs)
-        tree = count_rows(student.skeleton, table, gain=student.gain)
-        step = Step.of("distill", fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
-        teacher_means = _node_means(student, rows, predictions)
-        evidence = tree.evidence * tree.unit
-        weight = row_sums(evidence)[:, None]
-        belief = (evidence + _TEACHER_ROWS * teacher_means) / (weight + _TEACHER_ROWS)
-        return with_belief(tree, belief, np.full(tree.n_nodes, _TEACHER_ROWS), step)
+        if held_out is not None and table.target is not None:
+            temperature = choose_temperature(known, table.target, table.weight)
+        new = _teacher_predictions(teacher, synthetic, table.schema)
+        predictions = apply_temperature(np.concatenate([known, new]), temperature)
+        rows = recombined(table, np.concatenate([real, synthetic]))
+        if table.weight is not None:
+            # A synthetic row weighs as much as the row that most of its values come from.
+            weight = np.tile(table.weight, len(predictions) // table.n_rows)
+            rows = replace(rows, weight=weight, unit=table.unit)
+        skeleton, gain = self._grow(rows, predictions, n_jobs)
+        tree = count_rows(skeleton, table if counted is None else counted, gain=gain)
+        step = Step.of(DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
+        tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
+        if self.slopes == 0:
+            return tree
+        return with_slopes(tree, LeafSlopes(LeafRules(self.slopes)).fit(skeleton, rows, predictions))
 
-    def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> Tree:
-        """Grow on the predictions, and keep the smallest subtree of enough fidelity, or the largest allowed."""
-        soft = _softened(rows, predictions)
-        recipe = Recipe(_MAX_BINS, Grower(Criterion.GINI, min_weight_leaf=self.min_rows))
-        tree = recipe.grower.grow(soft, recipe.bin(soft, n_jobs), n_jobs=n_jobs)
+    def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> tuple[Skeleton, Floats | None]:
+        """Find the splits: with a limit of leaves by lookahead, else the smallest subtree of enough fidelity."""
+        if self.max_leaf_nodes is not None and self.max_leaf_nodes <= MOST_SEARCHED:
+            depth = _DEPTH if self.max_depth is None else self.max_depth
+            small = SmallTree(
+                self.max_leaf_nodes, depth, min_share=self.min_share, leaf=LeafRules(self.slopes)
+            )
+            return small.grow(rows, predictions, n_jobs), None
+        min_rows = max(self.min_rows, self.min_share * rows.n_rows)
+        tree = grow_soft(rows, predictions, min_rows, n_jobs, self.max_depth)
         path = cost_complexity_path(tree)
         explained = path.impurities[-1] - path.impurities
         faithful = np.flatnonzero(explained >= self.fidelity * explained[0])
         chosen = faithful[-1]
         if self.max_leaf_nodes is not None:
             chosen = max(chosen, np.flatnonzero(path.n_leaves <= self.max_leaf_nodes)[0])
-        return CostComplexity(path.alphas[chosen])(tree)
+        student = CostComplexity(path.alphas[chosen])(tree)
+        return student.skeleton, student.gain
 
 
-def _teacher_predictions(
-    teacher: Callable[[NDArray[np.intp]], Floats], rows: NDArray[np.intp], n_classes: int
+def _known_predictions(
+    teacher: _RowTeacher, real: NDArray[np.intp], held_out: Floats | None, schema: Schema
 ) -> Floats:
+    """Return the held-out predictions of the real rows, or those of the teacher where there are none."""
+    if held_out is None:
+        return _teacher_predictions(teacher, real, schema)
+    # In a small forest, some rows are in every bootstrap sample and have no held-out prediction.
+    known = np.array(held_out)
+    unknown = np.flatnonzero(~(np.nan_to_num(known) != 0).any(axis=1))
+    if len(unknown) and not schema.is_regression:
+        known[unknown] = _teacher_predictions(teacher, real[unknown], schema)
+    return _checked(known, (len(real), schema.n_outputs), schema)
+
+
+def _teacher_predictions(teacher: _RowTeacher, rows: NDArray[np.intp], schema: Schema) -> Floats:
     """Call the teacher on all rows, in batches."""
     batches = [teacher(rows[start : start + _BATCH]) for start in range(0, len(rows), _BATCH)]
-    return _checked(np.concatenate(batches), (len(rows), n_classes))
+    return _checked(np.concatenate(batches), (len(rows), schema.n_outputs), schema)
 
 
-def _checked(predictions: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return the predictions if they are probabilities of this shape."""
+def _checked(predictions: Floats, shape: tuple[int, int], schema: Schema) -> Floats:
+    """Return the predictions if they have this shape and are probabilities, or finite means."""
     if predictions.shape != shape:
         raise DataError(
             f"the teacher returned an array of shape {predictions.shape} for {shape[0]} rows, expected {shape}: "
             "a row for each row, and a column for each class."
         )
+    if schema.is_regression:
+        if not np.isfinite(predictions).all():
+            raise DataError("the teacher returned a mean that is not finite; expected finite numbers.")
+        return predictions
     wrong = ~((predictions >= 0).all(axis=1) & (np.abs(predictions.sum(axis=1) - 1) < _ROUNDING))
     if wrong.any():
         raise DataError(
@@ -168,30 +205,24 @@ def _checked(predictions: Floats, shape: tuple[int, ...]) -> Floats:
     return predictions
 
 
-def _recombined(table: Table, rows: NDArray[np.intp]) -> Table:
-    """Build rows without classes from values of others; each weighs as much as the row most of them come from."""
+def recombined(table: Table, rows: NDArray[np.intp]) -> Table:
+    """Build rows without a target from values of others, by the row that each value comes from."""
     columns = tuple(column[rows[:, number]] for number, column in enumerate(table.columns))
-    weight = None if table.weight is None else np.tile(table.weight, len(rows) // table.n_rows)
-    return Table(table.schema, columns, weight=weight, unit=table.unit)
+    return Table(table.schema, columns)
 
 
-def _class_steps(rows: Table, predictions: Floats) -> Counts:
-    """Split the weight of each row over the classes, in steps of `_UNIT`; the mean weight of a row is 1."""
-    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight / rows.weight.mean()
-    return np.rint(predictions * weight[:, None] / _UNIT).astype(np.int64)
-
-
-def _softened(rows: Table, predictions: Floats) -> Table:
-    """Repeat each row once per probable class, weighted by the probability of the class."""
-    likely = np.where(predictions >= _SMALLEST, predictions, 0.0)
-    steps = _class_steps(rows, likely / likely.sum(axis=1, keepdims=True))
-    row, code = np.nonzero(steps)
-    return replace(rows.take(row), target=code.astype(np.int32), weight=steps[row, code], unit=_UNIT)
+def _belief(tree: Tree, rows: Table, predictions: Floats) -> Floats:
+    """Average the evidence of each node and the mean prediction of the teacher, which counts as thirty rows."""
+    if tree.is_regression:
+        means = count_rows(tree.skeleton, with_means(rows, predictions)).belief
+    else:
+        means = _node_means(tree, rows, predictions)
+    return belief_with_prior(tree, _TEACHER_ROWS * means, _TEACHER_ROWS)
 
 
 def _node_means(tree: Tree, rows: Table, predictions: Floats) -> Floats:
     """Compute the mean prediction at every node, smoothed with a row of each ancestor so that none is 0."""
     node = route(tree.skeleton, rows)
-    ended = [np.bincount(node, steps, minlength=tree.n_nodes) for steps in _class_steps(rows, predictions).T]
+    ended = [np.bincount(node, steps, minlength=tree.n_nodes) for steps in class_steps(rows, predictions).T]
     evidence = pull_up(tree.skeleton, np.column_stack(ended).astype(np.int64))
-    return HGS(prior=0.0)(Tree.raw(tree.schema, tree.skeleton, evidence, unit=_UNIT)).belief
+    return HGS(prior=0.0)(Tree.raw(tree.schema, tree.skeleton, evidence, unit=UNIT)).belief

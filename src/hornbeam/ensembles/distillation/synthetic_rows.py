@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import ForestTrainer
-from hornbeam.growing import Grower
+from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.route import route
 
@@ -68,7 +68,8 @@ class SyntheticRows:
         n, n_features = table.n_rows, table.schema.n_features
         wanted = min(max(self.per_row * n, self.least), self.most, _MOST_VALUES // max(n_features, 1))
         n_passes = max(1, round(wanted / n))
-        grower = Grower(max_features=max(1, isqrt(n_features)), corrected=True)
+        criterion = Criterion.SQUARED_ERROR if table.schema.is_regression else Criterion.ENTROPY
+        grower = Grower(criterion, max_features=max(1, isqrt(n_features)), corrected=True)
         trainer = ForestTrainer(Recipe(grower=grower), min(n_passes, _MOST_TREES), seed=self.seed)
         leaves = [route(tree.skeleton, table) for tree in trainer.fit(table, n_jobs=n_jobs).forest.trees]
         rng = np.random.default_rng(self.seed)

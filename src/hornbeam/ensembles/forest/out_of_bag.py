@@ -15,7 +15,7 @@ from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["OutOfBag", "OutOfBagVotes"]
+__all__ = ["OutOfBag", "OutOfBagVotes", "truth_of"]
 
 _ENOUGH = 30_000  # distinct rows that smoother and temperature are chosen by
 
@@ -74,9 +74,7 @@ class OutOfBag:
     @classmethod
     def of(cls, rows: CanonicalRows, n_candidates: int = 1, *, all_rows: bool = True) -> Self:
         """Start without predictions; `all_rows` False is for choosing only, which needs some of the rows."""
-        most = (
-            None if all_rows else _ENOUGH
-        )  # canonical order is random, so the first rows are a random sample
+        most = None if all_rows else _ENOUGH  # the first rows: canonical order is random
         begin = np.flatnonzero(np.append(True, rows.row_hash[1:] != rows.row_hash[:-1]))
         end = np.append(begin[1:], rows.n_rows)[:most]
         begin = begin[:most]
@@ -106,7 +104,7 @@ class OutOfBag:
         distinct, weight = self._rows_to_choose_by()
         if not len(distinct):
             return 0
-        error = self._mean(distinct) - _truth(self.rows.table.take(self.begin[distinct]))[:, None, :]
+        error = self._mean(distinct) - truth_of(self.rows.table.take(self.begin[distinct]))[:, None, :]
         losses = [dot(weight, row_dots(each, each)) for each in np.moveaxis(error, 1, 0)]
         return int(np.argmin(losses))
 
@@ -139,8 +137,14 @@ class OutOfBag:
         return mean
 
 
-def _truth(table: Table) -> Floats:
-    """Return the perfect prediction: class indicators, or the numeric target."""
+def truth_of(table: Table) -> Floats:
+    """Return the perfect prediction of each row: class indicators, or the numeric target.
+
+    Examples
+    --------
+    >>> truth_of(Table.read([[1.0], [2.0]], ["a", "b"])).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     if table.numeric_target is not None:
         return table.numeric_target.values[:, None]
     return np.eye(table.schema.n_classes)[table.target]

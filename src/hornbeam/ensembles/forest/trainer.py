@@ -13,6 +13,7 @@ from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.out_of_bag import OutOfBag, OutOfBagVotes
 from hornbeam.ensembles.parallel_map import parallel_map
 from hornbeam.errors import ParameterError
+from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels.elementary import log
 from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
@@ -20,7 +21,11 @@ from hornbeam.smoothing import Borrowing, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["SMOOTHING_CANDIDATES", "ForestResult", "ForestTrainer"]
+__all__ = ["BINS", "SMOOTHING_CANDIDATES", "ForestResult", "ForestTrainer", "default_grower"]
+
+BINS = (
+    255  #: of a numeric feature: a forest averages over many thresholds, so more cost time and gain nothing
+)
 
 # The uniform prior is small: many pseudo-counts in equal parts would make a rare class common.
 SMOOTHING_CANDIDATES: tuple[Smoother | None, ...] = (
@@ -31,6 +36,17 @@ SMOOTHING_CANDIDATES: tuple[Smoother | None, ...] = (
     ),
 )
 """Smoothers a forest chooses from: none, or `Borrowing` of 0.03 to 10 rows from each ancestor."""
+
+
+def default_grower(*, regression: bool = False) -> Grower:
+    """Return the grower of the trees of a forest, without a limit of features.
+
+    Examples
+    --------
+    >>> default_grower(regression=True).criterion.value
+    'squared_error'
+    """
+    return Grower(Criterion.SQUARED_ERROR if regression else Criterion.ENTROPY, corrected=True)
 
 
 class ForestResult(NamedTuple):

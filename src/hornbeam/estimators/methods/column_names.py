@@ -69,9 +69,11 @@ def required_columns(fitted: Any) -> frozenset[str]:
     >>> sorted(required_columns(clf.tree_))
     ['x0']
     """
-    if hasattr(fitted, "rules"):
-        return frozenset(condition.feature.name for rule in fitted.rules for condition in rule.conditions)
-    trees = getattr(fitted, "trees", (fitted,))
     names = np.array(fitted.schema.names, dtype=object)
-    used = np.unique(np.concatenate([tree.skeleton.feature for tree in trees])) if trees else np.zeros(0, int)
-    return frozenset(names[used[used >= 0]].tolist())
+    if hasattr(fitted, "rules"):
+        tested = {condition.feature.name for rule in fitted.rules for condition in rule.conditions}
+        return frozenset(tested.union(*(names[rule.slopes.feature] for rule in fitted.rules)))
+    trees = getattr(fitted, "trees", (fitted,))
+    used = [array for tree in trees for array in (tree.skeleton.feature, tree.slopes.feature)]
+    features = np.unique(np.concatenate(used)) if used else np.zeros(0, int)
+    return frozenset(names[features[features >= 0]].tolist())

@@ -1,7 +1,10 @@
 """Methods of both estimators of one tree: routing, update, notebook display."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -9,18 +12,25 @@ from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
 from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.methods.explain_methods import ExplainMethods
 from hornbeam.estimators.methods.interval_calibration import calibrate_intervals
 from hornbeam.estimators.methods.locks import serialised
-from hornbeam.estimators.methods.update import forget, update
+from hornbeam.estimators.methods.update import forget, known_shares, update
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import number
 from hornbeam.tree.route import decision_path, route, row_predictor
 from hornbeam.tree.tree import Tree
+from hornbeam.tuning.size_path import SizePath, size_path
 from hornbeam.typing import Floats, Indices
 
+if TYPE_CHECKING:
+    from hornbeam.editing.editor import TreeEditor
+
 __all__ = ["TreeMethods"]
+
 
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
 
@@ -30,6 +40,30 @@ class TreeMethods(ExplainMethods):
 
     tree_: Tree
     n_jobs: int | None
+
+    @property
+    def size_path_(self) -> SizePath:
+        """Loss on held-out rows of every size of the tree, from the size at tolerance 0 to one leaf.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> clf = TreeClassifier().fit(X, y)
+        >>> clf.tree_.n_leaves, clf.size_path_.smallest(tolerance=0.1)
+        (11, 6)
+        >>> TreeClassifier(tolerance=0.1).fit(X, y).tree_.n_leaves
+        6
+        """
+        check_is_fitted(self)
+        path = size_path(self.tree_)
+        if path is None:
+            raise AttributeError(
+                "size_path_: this tree was fitted without a comparison of sizes, which needs smoothing='cross-fitted' "
+                "and pruning='auto'."
+            )
+        return path
 
     @accepts_source
     def apply(self, X: Any) -> Indices:
@@ -172,6 +206,61 @@ class TreeMethods(ExplainMethods):
         """
         table = self._read(X, self._read_target(y))
         forget(self, table, sample_weight)
+        return self
+
+    def edit(self, X: Any, y: Any, *, sample_weight: Any = None, author: str = "") -> TreeEditor:
+        """Make an editor of the tree: prune, move a threshold, replace or grow a split, undo.
+
+        The estimator keeps its tree until `TreeEditor.finish`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            The rows of `fit`, and of every `update`: they are counted again after each edit.
+        y : array-like of shape (n_rows,)
+            Their target.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Their weights.
+        author : str, default ""
+            Author of the edits, for the approval log.
+
+        Returns
+        -------
+        TreeEditor
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+        >>> classifier = TreeClassifier("cart").fit(X, y)
+        >>> editor = classifier.edit(X, y)
+        >>> editor.set_threshold(0, 50, reason="a round number")
+        >>> editor.finish().tree_.skeleton.threshold[0]
+        np.float64(50.0)
+        """
+        from hornbeam.editing.editor import TreeEditor  # slow to import: programs that only predict need not
+
+        check_is_fitted(self, "tree_")
+        weights = getattr(self, "class_weight", None)
+        table = Table.read(
+            X,
+            self._read_target(y),
+            sample_weight=sample_weight,
+            class_weight=weights,
+            schema=self.tree_.schema,
+        )
+        return TreeEditor.of(self, table, None, author=author, on_finish=partial(self._replace_tree, table))
+
+    @serialised
+    def _replace_tree(self, table: Table, old: Tree, new: Tree) -> Self:
+        """Replace the tree by an edited one that counts the rows of a table."""
+        if self.tree_ is not old:
+            raise ParameterError(
+                "the estimator was fitted or updated after the editor was made; expected the tree that was edited. "
+                "Make a new editor."
+            )
+        self._shares = known_shares(new, table)
+        self.tree_ = new
         return self
 
     calibrate_intervals = calibrate_intervals

@@ -7,8 +7,9 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.data.weights import to_steps
-from hornbeam.errors import DataError, TreeError
-from hornbeam.smoothing import Raw, Smoother, replay, smoothers_of
+from hornbeam.errors import DataError
+from hornbeam.smoothing.replay import replay, smoothers_that_give
+from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
 from hornbeam.tree.edit import integer_weights
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
@@ -16,9 +17,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts
 
 __all__ = ["forget", "known_shares", "update"]
-
-# Differences of a probability between machines, by their logarithms and optimisers.
-_TOLERANCE = 1e-6
 
 
 def update(estimator: Any, table: Table, sample_weight: Any, factor: float) -> None:
@@ -81,27 +79,10 @@ def _row_weights(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -
 
 def _resmooth(estimator: Any, tree: Tree) -> None:
     """Smooth a tree with new evidence; the estimator changes only if nothing fails."""
-    smoothed = replay(_smoothers(estimator), tree)
+    if is_distilled(tree):
+        smoothed = with_prior_of(estimator.tree_, tree)
+    else:
+        smoothed = replay(smoothers_that_give(estimator.tree_, estimator.smoothing), tree)
     if tree.skeleton.is_fractional:
         estimator._shares = _shares(estimator)
     estimator.tree_ = smoothed
-
-
-def _smoothers(estimator: Any) -> tuple[Smoother, ...]:
-    """Find the smoothers that turn the evidence of the tree into its predictions."""
-    tree = estimator.tree_
-    recorded = smoothers_of(tree.history)
-    scale = np.abs(tree.belief).max() if tree.is_regression else 1.0
-    candidates = [recorded]
-    if callable(estimator.smoothing):  # a smoother of the user is not in the history
-        candidates.append((estimator.smoothing, *recorded))
-    for smoothers in candidates:
-        replayed = replay((Raw(), *smoothers), tree)
-        same_nodes = replayed.belief.shape == tree.belief.shape  # `smoothing` may also be a pruner
-        if same_nodes and np.allclose(replayed.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
-            return smoothers
-    raise TreeError(
-        f"the smoothers in the history of the tree ({', '.join(map(str, recorded)) or 'raw'}) do not give its "
-        "probabilities, so these cannot be updated: expected a smoother of hornbeam.smoothing, or the one it was "
-        "fitted with as `smoothing`. Smooth the tree yourself, after hornbeam.tree.add_rows or remove_rows."
-    )

@@ -10,6 +10,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.estimators.parameters.validators import (
     MOST_BINS,
     integer,
+    is_named,
     is_whole,
     limit,
     monotone_signs,
@@ -63,7 +64,7 @@ def _stopping(estimator: Any, n_rows: int, can_hold_out: bool) -> EarlyStopping 
     if not hasattr(estimator, "early_stopping"):  # a ranker: the rows of a query must stay together
         return None
     wanted = estimator.early_stopping
-    if isinstance(wanted, str) and wanted == "auto":
+    if is_named(wanted, "auto"):
         wanted = n_rows > _MANY_ROWS and can_hold_out
     if not isinstance(wanted, bool):
         expected = f"True, False, or 'auto' for more than {_MANY_ROWS:,} rows"

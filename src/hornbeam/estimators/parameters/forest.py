@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer
+from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.estimators.parameters.recipes import CLASSIFICATION_ONLY, make_grower, smoothing_options
 from hornbeam.estimators.parameters.validators import (
     boolean,
@@ -18,21 +18,16 @@ from hornbeam.estimators.parameters.validators import (
     resolve_trees,
     smoother_or_pruner,
 )
-from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Smoother
 
 __all__ = ["forest_trainer"]
 
-_BINS = 255  # a forest averages over many thresholds: more bins cost time and gain nothing
-_CLASSIFICATION = Grower(Criterion.ENTROPY, corrected=True)
-_REGRESSION = Grower(Criterion.SQUARED_ERROR, corrected=True)
-
 
 def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
     """Make the trainer of a `ForestClassifier` or a `ForestRegressor`."""
     regression = table.schema.is_regression
-    grower = make_grower(estimator, _REGRESSION if regression else _CLASSIFICATION, table, table.n_rows)
+    grower = make_grower(estimator, default_grower(regression=regression), table, table.n_rows)
     if not regression:
         criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
         grower = replace(grower, criterion=criterion)
@@ -42,7 +37,7 @@ def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
     features = resolve_features(estimator.max_features, table.schema.n_features)
     return ForestTrainer(
         Recipe(
-            resolve_bins(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother
+            resolve_bins(estimator.max_bins, BINS), replace(grower, max_features=features), smoother=smoother
         ),
         n_trees=resolve_trees(estimator.n_estimators),
         bootstrap=bootstrap,

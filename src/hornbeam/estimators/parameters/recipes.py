@@ -5,9 +5,11 @@ from typing import Any
 
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.estimators.parameters.teaching import READABLE, has_teacher, taught_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import (
     choice,
+    is_named,
     limit,
     lookup,
     monotone_signs,
@@ -66,8 +68,10 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
 
     Parameters that are shares of all rows are shares of `n_rows`, the rows that are grown on.
     """
+    recipe = lookup("preset", estimator.preset, {**PRESETS, READABLE: PRESETS["default"]})
+    if has_teacher(estimator):
+        return taught_fitter(estimator)
     n_rows = table.n_rows if n_rows is None else n_rows
-    recipe = lookup("preset", estimator.preset, PRESETS)
     grower = make_grower(estimator, recipe.grower, table, n_rows)
     criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
     grower = replace(grower, criterion=criterion)
@@ -76,7 +80,7 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     # Invalid costs raise here, not in predict.
     costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
     cross_fitted = _is_cross_fitted(estimator, smoother)
-    by_risk = _is(estimator.pruning, BayesRisk.name)
+    by_risk = is_named(estimator.pruning, BayesRisk.name)
     if by_risk:
         # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
         estimate = None if cross_fitted else smoother
@@ -84,14 +88,14 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
-    if _is(estimator.pruning, CostComplexity.name):  # its alpha is chosen by cross-validation
+    if is_named(estimator.pruning, CostComplexity.name):  # its alpha is chosen by cross-validation
         pruned = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
     if not cross_fitted:
         return pruned
     has_penalty = by_risk or (estimator.pruning == "auto" and pruner is None)
     return CrossFitted(
         replace(recipe, pruner=None) if by_risk else pruned,
-        simplicity=number("simplicity", estimator.simplicity) if has_penalty else None,
+        tolerance=number("tolerance", estimator.tolerance) if has_penalty else None,
         pruner=pruner if by_risk else None,
         seed=seed,
     )
@@ -99,7 +103,11 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
 
 def regression_fitter(estimator: Any, table: Table) -> Fitter:
     """Make the fitter of a `TreeRegressor`; "auto" is the choice of the preset."""
-    recipe = lookup("preset", estimator.preset, REGRESSION_PRESETS)
+    recipe = lookup(
+        "preset", estimator.preset, {**REGRESSION_PRESETS, READABLE: REGRESSION_PRESETS["default"]}
+    )
+    if has_teacher(estimator):
+        return taught_fitter(estimator)
     grower = make_grower(estimator, recipe.grower, table, table.n_rows)
     smoother = _smoother(estimator, recipe.smoother, regression=True)
     pruner = smoother_or_pruner(
@@ -108,23 +116,19 @@ def regression_fitter(estimator: Any, table: Table) -> Fitter:
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
-    if _is(estimator.pruning, CostComplexity.name):
+    if is_named(estimator.pruning, CostComplexity.name):
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
     if not _is_cross_fitted(estimator, smoother):
         return pruned
     has_penalty = estimator.pruning == "auto" and pruner is None
-    simplicity = number("simplicity", estimator.simplicity) if has_penalty else None
-    return CrossFitted(pruned, simplicity=simplicity, seed=seed)
+    tolerance = number("tolerance", estimator.tolerance) if has_penalty else None
+    return CrossFitted(pruned, tolerance=tolerance, seed=seed)
 
 
 def _is_cross_fitted(estimator: Any, smoother: Smoother | None) -> bool:
     """Whether the strengths of `Borrowing` are to be fitted on held-out rows."""
     value = estimator.smoothing
-    return _is(value, "cross-fitted") or (_is(value, "auto") and isinstance(smoother, Borrowing))
-
-
-def _is(value: Any, name: str) -> bool:
-    return isinstance(value, str) and str(value) == name
+    return is_named(value, "cross-fitted") or (is_named(value, "auto") and isinstance(smoother, Borrowing))
 
 
 def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: int) -> Grower:

@@ -15,6 +15,7 @@ __all__ = [
     "boolean",
     "choice",
     "integer",
+    "is_named",
     "is_number",
     "is_whole",
     "limit",
@@ -49,6 +50,17 @@ def unknown_name_error(name: str, value: Any, known: Iterable[str], others: str 
     close = get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
     advice = f"Did you mean {close[0]!r}?" if close else f"Pass {name}={known[0]!r}, say."
     return parameter_error(name, value, f"one of {', '.join(map(repr, known))}{others}", advice)
+
+
+def is_named(value: Any, name: str) -> bool:
+    """Whether a parameter is this string; arrays and objects are not.
+
+    Examples
+    --------
+    >>> is_named("auto", "auto"), is_named(None, "auto")
+    (True, False)
+    """
+    return isinstance(value, str) and str(value) == name
 
 
 def lookup[T](name: str, value: Any, known: Mapping[str, T]) -> T:
@@ -171,7 +183,7 @@ def resolve_rows(name: str, value: Any, least: int, n_rows: int) -> int:
 
 def resolve_bins(value: Any, default: Any) -> Any:
     """Return the number of bins per numeric feature; None for every value, "auto" for the default."""
-    if isinstance(value, str) and value == "auto":
+    if is_named(value, "auto"):
         return default
     if value is None or (is_whole(value) and 2 <= value <= MOST_BINS):
         return value

@@ -37,6 +37,8 @@ def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
     """Build an estimator with the parameters of a file.
 
+    Files of before 0.1 may have `simplicity`, in standard errors of the held-out loss: each becomes a tolerance of 1 %.
+
     Raises
     ------
     StorageError
@@ -48,6 +50,9 @@ def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
     >>> build_estimator(TreeClassifier, {"max_depth": 1})
     TreeClassifier(max_depth=1)
     """
+    settings = dict(settings)
+    if type(settings.get("simplicity")) in (int, float):
+        settings["tolerance"] = 0.01 * settings.pop("simplicity")
     unknown = settings.keys() - cls().get_params(deep=False).keys()
     if unknown:
         raise StorageError(f"{cls.__name__} has no parameter {min(unknown)!r}: a newer Hornbeam may know it")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from hornbeam.export.checks import HasTree, check_limit, single_tree
 from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import conditions_within, evidence_text, feature_name, label_text, shortened
 from hornbeam.tree import Tree
 
@@ -19,7 +22,8 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     max_width : int, default 48
-        Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out.
+        Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out. Terms
+        of leaves with slopes have twice as many.
 
     Returns
     -------
@@ -49,8 +53,12 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     skeleton = tree.skeleton
     classes = [label_text(label) for label in tree.schema.classes]
 
-    def quoted(*lines: str) -> str:
-        return '"' + "\\n".join(_escaped(shortened(line, max_width)) for line in lines) + '"'
+    def quoted(*lines: str, terms: Iterable[str] = ()) -> str:
+        cut = [
+            *(shortened(line, max_width) for line in lines),
+            *(shortened(term, 2 * max_width) for term in terms),
+        ]
+        return '"' + "\\n".join(map(_escaped, cut)) + '"'
 
     out = [
         "digraph tree {",
@@ -60,7 +68,7 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     for node in range(tree.n_nodes):
         if skeleton.n_children[node] == 0:
             prediction = " ".join(filter(None, prediction_text(tree, node)))
-            label = quoted(prediction, evidence_text(tree, node, classes))
+            label = quoted(prediction, evidence_text(tree, node, classes), terms=terms_text(tree, node))
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue
         name = feature_name(tree.schema.features[skeleton.feature[node]].name)

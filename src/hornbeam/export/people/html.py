@@ -11,6 +11,7 @@ from hornbeam.export.checks import HasTree, check_text, single_tree
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import (
     conditions_within,
     evidence_text,
@@ -28,6 +29,7 @@ __all__ = ["to_html"]
 
 _MAX_TEST = 72  # letters
 _MAX_CLASS = 32
+_MAX_TERM = 120
 _SMALL = 12  # leaves of a tree that is shown open
 # Text and lines inherit their colours, so the page may be light or dark; class colours are visible on both.
 _STYLE = """
@@ -36,6 +38,7 @@ _STYLE = """
 .hornbeam-tree summary{cursor:pointer}
 .hornbeam-tree .leaf::before{content:"•";display:inline-block;width:1.1em;opacity:.6}
 .hornbeam-tree i{display:inline-block;width:4.5em;height:.75em;margin:0 .6em;border-radius:2px;vertical-align:-.05em}
+.hornbeam-tree .leaf div{margin-left:2.4em;line-height:1.4}
 .hornbeam-tree small{opacity:.7;font-size:12px}
 .hornbeam-tree .key{width:.75em;margin:0 .3em 0 1em}
 .hornbeam-tree code{font-size:12px;background:none;color:inherit}
@@ -162,7 +165,12 @@ class _HtmlTree:
                 note = f"{interval_text(tree, low, high, node, 2)}, {note}"
         classes = [shortened(label_text(label), _MAX_CLASS) for label in tree.schema.classes]
         hint = escape(evidence_text(tree, node, classes))
-        return f'<div class="leaf" title="{hint}">{_test(test)}{drawn_bar}{prediction} <small>{note}</small></div>'
+        line = f"{_test(test)}{drawn_bar}{prediction} <small>{note}</small>"
+        terms = "".join(
+            f"<div><small>{escape(shortened(term, _MAX_TERM))}</small></div>"
+            for term in terms_text(tree, node)
+        )
+        return f'<div class="leaf" title="{hint}">{line}{terms}</div>'
 
 
 def _tests(tree: Tree, node: int, digits: int) -> list[str]:

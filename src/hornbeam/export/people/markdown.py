@@ -9,11 +9,12 @@ import numpy as np
 
 from hornbeam.export.checks import HasTree, check_limit, check_path_tests, single_tree
 from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
-__all__ = ["code_span", "to_markdown"]
+__all__ = ["code_span", "markdown_text", "to_markdown"]
 
 
 def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
@@ -29,7 +30,8 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     -------
     str
         A table as GitHub and MyST read it, leaves from left to right, each with its class and the probability of that,
-        or its mean. Names from the data stand in code spans, where no markup or link can begin.
+        or its mean, and with its terms if a leaf of the tree has slopes. Names from the data stand in code spans, where
+        no markup or link can begin.
 
     Raises
     ------
@@ -58,12 +60,16 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     tests = {node: [code_span(test) for test in branches(tree, node, max_categories)] for node in inner}
     classes = [label_text(label) for label in tree.schema.classes]
     head, rule = ("mean", "--:") if tree.is_regression else ("class | probability", "---|--:")
+    if len(tree.slopes):
+        head, rule = f"{head} | changes within the leaf", f"{rule}|---"
     lines = [f"| leaf | if | {head} | evidence |", f"|--:|---|{rule}|---|"]
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
         condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
         name, value = prediction_text(tree, leaf)
         prediction = f"{code_span(name)} | {value}" if name else value
+        if len(tree.slopes):
+            prediction += f" | {'; '.join(map(code_span, terms_text(tree, leaf)))}"
         lines.append(
             f"| {leaf} | {condition} | {prediction} | {code_span(evidence_text(tree, leaf, classes))} |"
         )
@@ -93,3 +99,17 @@ def code_span(text: str) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text[0] in "` " or text[-1] in "` " else ""
     return fence + pad + text.replace("|", "\\|") + pad + fence
+
+
+def markdown_text(words: str) -> str:
+    r"""Escape characters that are markup in Markdown or HTML, on one line without control characters.
+
+    Examples
+    --------
+    >>> print(markdown_text("a_b <script>\n| c"))
+    a\_b &lt;script> \| c
+    """
+    whole = words.encode(errors="replace").decode()
+    one_line = " ".join("".join(letter if letter.isprintable() else " " for letter in whole).split())
+    escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|#~!" else letter for letter in one_line)
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")

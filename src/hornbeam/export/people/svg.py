@@ -13,6 +13,7 @@ from hornbeam.export.checks import HasTree, check_limit, single_tree
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import (
     conditions,
     conditions_within,
@@ -29,6 +30,7 @@ __all__ = ["to_svg"]
 
 _LETTER_WIDTH = 7.3  # of most letters at 13 pixels
 _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the bar of probabilities
+_LINE = 15  # height of each line of a leaf after the second: its terms
 _MARGIN = 12
 
 
@@ -44,7 +46,7 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
     max_width : int, default 30
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number of those left
-        out; a tooltip has the whole line.
+        out; a tooltip has the whole line. Terms of leaves with slopes have twice as many.
 
     Returns
     -------
@@ -71,14 +73,21 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     n_children = skeleton.n_children[:n].copy()
     n_children[levels[-2] :] = 0
     boxes, edges = _texts(tree, n_children, max_width)
-    labels = [[shortened(line, max_width) for line in lines] for lines in boxes]
+    labels = [
+        [shortened(line, max_width if at < 2 else 2 * max_width) for at, line in enumerate(lines)]
+        for lines in boxes
+    ]
     width = np.array(
-        [max(map(_pixels, [*lines, edge])) for lines, (edge, _) in zip(labels, edges, strict=True)]
+        [
+            max(map(_pixels, [*lines[:2], edge, *(line[: -len(line) // 8] for line in lines[2:])]))
+            for lines, (edge, _) in zip(labels, edges, strict=True)
+        ]
     )
+    below = _LINE * (max(map(len, boxes)) - 2)
     x = tree_layout(skeleton.first_child[:n], n_children, width + 36) + _MARGIN
-    y = np.repeat(np.arange(len(levels) - 1), np.diff(levels)) * _LEVEL + _MARGIN
+    y = np.repeat(np.arange(len(levels) - 1), np.diff(levels)) * (_LEVEL + below) + _MARGIN
     across = f"{(x + width / 2).max() + 18 + _MARGIN:.0f}"
-    down = f"{y[-1] + _BOX + _BAR + _MARGIN}"
+    down = f"{y[-1] + _BOX + below + _BAR + _MARGIN}"
     frame = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" '
         f'height="{down}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="13" '
@@ -87,7 +96,7 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     parts = [
         frame,
         f"<title>Decision tree of {tree.n_leaves} leaves</title>",
-        *_edges(skeleton.parent[:n].tolist(), x, y, edges),
+        *_edges(skeleton.parent[:n].tolist(), x, y, edges, below),
     ]
     belief = bars(tree)
     for node in range(n):
@@ -108,7 +117,7 @@ def _texts(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         prediction = " ".join(filter(None, prediction_text(tree, node)))
-        boxes.append([prediction + below, evidence_text(tree, node, classes)])
+        boxes.append([prediction + below, evidence_text(tree, node, classes), *terms_text(tree, node)])
     return boxes, edges
 
 
@@ -117,13 +126,17 @@ def _pixels(text: str) -> float:
     return _LETTER_WIDTH * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[str, str]]) -> Iterator[str]:
+def _edges(
+    parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[str, str]], down: int
+) -> Iterator[str]:
     yield '<g fill="none" stroke="#888">'
     for node in range(1, len(parent)):
         begin, end = y[parent[node]] + _BOX + _BAR, y[node]
-        bend = (begin + end) / 2 - 8
+        bend = (begin + down + end) / 2 - 8
         from_x, to_x = f"{x[parent[node]]:.1f}", f"{x[node]:.1f}"
-        yield f'<path d="M{from_x} {begin} C{from_x} {bend} {to_x} {bend} {to_x} {end}"/>'
+        # Straight down beside leaves with terms, which are higher than other nodes.
+        straight = f" V{begin + down}" if down else ""
+        yield f'<path d="M{from_x} {begin}{straight} C{from_x} {bend} {to_x} {bend} {to_x} {end}"/>'
     yield "</g>"
     # A white outline keeps the text readable where a line passes behind it.
     yield '<g stroke="#fff" stroke-width="4" paint-order="stroke" stroke-linejoin="round">'
@@ -135,13 +148,14 @@ def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[
 def _box(
     x: float, y: float, width: float, lines: list[str], full_lines: list[str], belief: Floats
 ) -> Iterator[str]:
-    left = x - width / 2
-    yield f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_BOX}" rx="5" fill="#fff" stroke="#888"/>'
+    left, height = x - width / 2, _BOX + _LINE * (len(lines) - 2)
+    yield f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{height}" rx="5" fill="#fff" stroke="#888"/>'
     yield _text(x, y + 17, lines[0], full_lines[0], ' font-weight="bold"')
-    yield _text(x, y + 33, lines[1], full_lines[1], ' font-size="11" fill="#555"')
+    for at, (line, full_line) in enumerate(zip(lines[1:], full_lines[1:], strict=True)):
+        yield _text(x, y + 33 + at * _LINE, line, full_line, ' font-size="11" fill="#555"')
     for colour, begin, end in bar(belief):
         yield (
-            f'<rect x="{left + width * begin:.1f}" y="{y + _BOX}" width="{width * (end - begin):.1f}" '
+            f'<rect x="{left + width * begin:.1f}" y="{y + height}" width="{width * (end - begin):.1f}" '
             f'height="{_BAR}" fill="{colour}"/>'
         )
 

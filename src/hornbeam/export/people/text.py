@@ -7,6 +7,7 @@ from math import inf
 
 from hornbeam.export.checks import HasTree, check_limit, single_tree
 from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
@@ -29,7 +30,8 @@ def to_text(
     """Write a tree as indented text: a line for each node, with its number and the test that leads to it.
 
     A leaf also has its class, the probability of that class, and the evidence; for a numeric target, its mean, its rows
-    and their standard deviation. Node numbers are those of `leaves`, `explain` and `apply`.
+    and their standard deviation. Below a leaf with slopes stand its terms: how the prediction changes with the values
+    of a row (`hornbeam.export.slope_text`). Node numbers are those of `leaves`, `explain` and `apply`.
 
     Parameters
     ----------
@@ -87,7 +89,7 @@ def to_text(
     check_limit("max_depth", max_depth, 0, "the whole tree")
     check_limit("max_categories", max_categories, 1, "whole lists")
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
-    leaves = [(left, node) for left, node in lines if node >= 0]
+    leaves = [(left, node) for left, node, _ in lines if node >= 0]
     classes = [label_text(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
     predictions = {node: prediction_text(tree, node) for _, node in leaves}
@@ -100,22 +102,27 @@ def to_text(
     width = max((len(left) for left, _ in leaves if len(left) <= _MAX_WIDTH), default=0)
     hidden = leaves_below(tree.skeleton)
 
-    def line(left: str, node: int) -> str:
+    def written(left: str, node: int, guides: str) -> Iterator[str]:
         if node < 0:
-            return left
+            yield left
+            return
         leader = "·" * max(2, width + 2 - len(left))
         name, value = predictions[node]
         prediction = f"{name:<{class_width}}  {value}" if name else f"{value:<{value_width}}"
         counts = evidence_text(tree, node, classes)
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
-        return f"{left} {leader} {prediction}  {counts}{below}"
+        yield f"{left} {leader} {prediction}  {counts}{below}"
+        yield from (f"{guides}{' ' * len(str(node))}  {term}" for term in terms_text(tree, node, code))
 
     note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
-    return "\n".join([*(line(left, node) for left, node in lines), *note])
+    return "\n".join([*(text for line in lines for text in written(*line)), *note])
 
 
-def _outline(tree: Tree, max_depth: float, max_categories: int | None) -> Iterator[tuple[str, int]]:
-    """Draw the branches depth first: the text of each line, and its node, or -1 if its children are drawn."""
+def _outline(tree: Tree, max_depth: float, max_categories: int | None) -> Iterator[tuple[str, int, str]]:
+    """Draw the branches depth first.
+
+    Yields the text of each line, its node, or -1 if its children are drawn, and the guides of the lines below it.
+    """
     n_children, first_child = tree.skeleton.n_children, tree.skeleton.first_child
     # Nodes to draw: node, depth, the guides left of it, those left of its children, its test.
     todo = [(0, 0, "", "", "every row")]
@@ -123,7 +130,11 @@ def _outline(tree: Tree, max_depth: float, max_categories: int | None) -> Iterat
         node, depth, guides, inner_guides, test = todo.pop()
         not_indented = f"⋯{depth - _MAX_INDENT} " if depth > _MAX_INDENT else ""
         is_end = n_children[node] == 0 or depth >= max_depth
-        yield f"{not_indented}{guides}{node}) {test}", node if is_end else -1
+        yield (
+            f"{not_indented}{guides}{node}) {test}",
+            node if is_end else -1,
+            inner_guides[-3 * _MAX_INDENT :],
+        )
         if is_end:
             continue
         tests = branches(tree, node, max_categories)

@@ -14,6 +14,7 @@ from hornbeam.errors import ExportError, ParameterError, import_extra
 from hornbeam.export.checks import HasTree, check_not_fractional, check_text, single_tree
 from hornbeam.export.runtime.binary_splits import binary_splits
 from hornbeam.export.runtime.onnx_operators import tree_ensemble, tree_ensemble_regressor
+from hornbeam.export.runtime.onnx_slopes import SlopeOperators
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
 
@@ -60,7 +61,8 @@ def to_onnx(
     Raises
     ------
     ExportError
-        If missing values go to every child, which ONNX cannot express, or if a name is not valid Unicode.
+        If missing values go to every child, which ONNX cannot express, if a name is not valid Unicode, or if leaves
+        have slopes and `tree_operators` is 1.
     MissingExtraError
         Without the package onnx: ``pip install 'hornbeam[onnx]'``.
 
@@ -68,7 +70,9 @@ def to_onnx(
     -----
     The operator only finds the node, and a table holds the probabilities: they are the tree's own bits, or the nearest
     float32. For float32, thresholds are rounded down: no float32 lies between a threshold and the largest float32 not
-    above it, so every float32 row takes the same path as in the tree.
+    above it, so every float32 row takes the same path as in the tree. In leaves with slopes the scores are computed in
+    float64, so labels are the tree's; probabilities use the runtime's exponential function, and differ by less than
+    1e-12 before they are rounded to float32.
 
     Examples
     --------
@@ -93,6 +97,11 @@ def to_onnx(
     from onnx import helper
 
     number = np.dtype(dtype)
+    if len(tree.slopes) and tree_operators == 1:
+        raise ExportError(
+            "Leaves of this tree have slopes; the operators of that time have no gathering of elements. Expected "
+            "tree_operators=3 or 5."
+        )
     if tree.n_nodes > _LARGEST_FLOAT32_ID and (number == np.float32 or tree_operators < 5):
         raise ExportError(
             f"The tree has {tree.n_nodes} nodes; a float32 counts to {_LARGEST_FLOAT32_ID} at most. "
@@ -102,7 +111,7 @@ def to_onnx(
     graph_inputs, readers, matrix = _input_nodes(tree, number, names, columns=inputs == "columns")
     raw = names.new("raw leaf")
     operator = tree_ensemble if tree_operators == 5 else tree_ensemble_regressor
-    lookups, outputs, tables = _output_nodes(tree, number, names, raw)
+    lookups, outputs, tables = _output_nodes(tree, number, names, raw, matrix)
     graph = helper.make_graph(
         [*readers, operator(binary_splits(tree.skeleton), number, matrix, raw), *lookups],
         "hornbeam",
@@ -200,9 +209,9 @@ def _encoder(feature: Feature, name: str, code: str) -> NodeProto:
 
 
 def _output_nodes(
-    tree: Tree, number: np.dtype[Any], names: _Names, raw: str
+    tree: Tree, number: np.dtype[Any], names: _Names, raw: str, matrix: str
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Make the nodes that look up the predictions of a leaf in tables."""
+    """Make the nodes that look up the predictions of a leaf in tables, or compute them from its slopes."""
     from onnx import TensorProto, helper, numpy_helper
 
     leaf, whole, flat = (names.new(name) for name in ("leaf", "node", "flat"))
@@ -212,12 +221,41 @@ def _output_nodes(
     ]
     outputs = [helper.make_tensor_value_info(leaf, TensorProto.INT64, ["rows"])]
     tables = [numpy_helper.from_array(np.array([-1]), flat)]
+    if len(tree.slopes):
+        slopes = SlopeOperators(tree, names.new, leaf, matrix)
+        computed = _computed(tree, number, names, slopes)
+        return [*nodes, *slopes.nodes], [*outputs, *computed], [*tables, *slopes.tables]
     for name, values, kind in _predictions(tree, number):
         table, output = names.new(f"{name} of a node"), names.new(name)
         nodes.append(helper.make_node("Gather", [table, leaf], [output], axis=0))
         outputs.append(helper.make_tensor_value_info(output, kind, ["rows", *values.shape[1:]]))
         tables.append(numpy_helper.from_array(values, table))
     return nodes, outputs, tables
+
+
+def _computed(
+    tree: Tree, number: np.dtype[Any], names: _Names, slopes: SlopeOperators
+) -> list[ValueInfoProto]:
+    """Make the outputs of a tree with slopes; their operators are added to `slopes`."""
+    from onnx import helper, numpy_helper
+
+    exact, kind = slopes.predictions(), helper.np_dtype_to_tensor_dtype(number)
+    if tree.is_regression:
+        mean, flat = names.new("mean"), names.new("vector")
+        slopes.tables.append(numpy_helper.from_array(np.array([-1]), flat))
+        column = names.new("column")
+        slopes.nodes.append(helper.make_node("Cast", [exact], [column], to=kind))
+        slopes.nodes.append(helper.make_node("Reshape", [column, flat], [mean]))
+        return [helper.make_tensor_value_info(mean, kind, ["rows"])]
+    classes, text = _labels(tree.schema.classes)
+    table, label, probabilities = (names.new(name) for name in ("label of a class", "label", "probabilities"))
+    slopes.tables.append(numpy_helper.from_array(classes, table))
+    slopes.nodes.append(helper.make_node("Gather", [table, slopes.classes(exact)], [label], axis=0))
+    slopes.nodes.append(helper.make_node("Cast", [exact], [probabilities], to=kind))
+    return [
+        helper.make_tensor_value_info(label, text, ["rows"]),
+        helper.make_tensor_value_info(probabilities, kind, ["rows", tree.n_classes]),
+    ]
 
 
 def _predictions(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArray[Any], int]]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
-from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
+from hornbeam.export.checks import HasTree, check_not_fractional, check_path_tests, single_tree
+from hornbeam.export.runtime.pmml_slopes import segments
 from hornbeam.tree import Tree
 from hornbeam.typing import Category, Label
 
@@ -32,7 +33,8 @@ def to_pmml(tree: Tree | HasTree) -> str:
     Returns
     -------
     str
-        An XML document with one ``TreeModel``. Its outputs are ``leaf``, the node where a row stops, and
+        An XML document with one ``TreeModel``; with slopes of leaves, a ``MiningModel`` with a segment for each node
+        where a row may stop. Its outputs are ``leaf``, the node where a row stops, and
         ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes; the target field is called
         ``label``. For a numeric target the outputs are ``leaf`` and ``mean``. An output gets underscores at its end if
         a feature has the same name.
@@ -40,14 +42,16 @@ def to_pmml(tree: Tree | HasTree) -> str:
     Raises
     ------
     ExportError
-        If missing values go to every child, if a name has a character that XML cannot hold, or if the tree is
-        deeper than 500 levels.
+        If missing values go to every child, if a name has a character that XML cannot hold, if the tree is
+        deeper than 500 levels, or if leaves have slopes and the tree decides by costs or class weights.
 
     Notes
     -----
     The predicate of every branch tests for missing values itself. If no branch is true, the prediction is that of the
     last node (``noTrueChildStrategy="returnLastPrediction"``), so unseen categories stop as they do in the tree. Pass
     missing values as missing, not as NaN.
+
+    With slopes of leaves the label is text, and the probabilities use the reader's exponential function.
 
     Examples
     --------
@@ -74,6 +78,17 @@ def to_pmml(tree: Tree | HasTree) -> str:
     SubElement(header, "Application", name="Hornbeam")
     label = _unique("label", taken)
     _dictionary(document, tree, label)
+    if len(tree.slopes):
+        _sloped(document, tree, label, taken)
+    else:
+        _tree_model(document, tree, label, taken)
+    indent(document)
+    return tostring(document, encoding="unicode", xml_declaration=True).replace(
+        "encoding='us-ascii'", "encoding='utf-8'"
+    )
+
+
+def _tree_model(document: Element, tree: Tree, label: str, taken: set[str]) -> None:
     model = SubElement(
         document,
         "TreeModel",
@@ -82,11 +97,30 @@ def to_pmml(tree: Tree | HasTree) -> str:
         noTrueChildStrategy="returnLastPrediction",
         splitCharacteristic="multiSplit",
     )
-    _fields(model, tree, label, taken)
+    _mining_schema(model, tree, label)
+    _output(model, tree, taken)
     _nodes(model, tree)
-    indent(document)
-    return tostring(document, encoding="unicode", xml_declaration=True).replace(
-        "encoding='us-ascii'", "encoding='utf-8'"
+
+
+def _sloped(document: Element, tree: Tree, label: str, taken: set[str]) -> None:
+    """Write a tree with slopes: PMML has one prediction for each leaf of a TreeModel."""
+    if not tree.decision.is_default:
+        raise ExportError(
+            "Leaves of this tree have slopes, and it decides by costs or class weights; the label of PMML is then the "
+            "most probable class. Export with costs=None, or to Python, JavaScript, C, SQL or ONNX."
+        )
+    check_path_tests(tree, "PMML with slopes")
+    model = SubElement(
+        document, "MiningModel", functionName="regression" if tree.is_regression else "classification"
+    )
+    _mining_schema(model, tree, label)
+    _output(model, tree, taken)
+    segments(
+        model,
+        tree,
+        lambda inner: _mining_schema(inner, tree, label),
+        lambda element, parent, node: _predicate(element, tree, parent, node),
+        _text,
     )
 
 
@@ -97,26 +131,31 @@ def _dictionary(document: Element, tree: Tree, label: str) -> None:
         if feature.kind is Kind.NUMERIC:
             SubElement(fields, "DataField", name=name, optype="continuous", dataType="double")
         else:
-            _categorical(fields, name, feature.categories)
+            _categorical(fields, name, feature.categories, _type(feature.categories))
     if tree.is_regression:
         SubElement(fields, "DataField", name=label, optype="continuous", dataType="double")
     else:
-        _categorical(fields, label, tree.schema.classes)
+        # In a model of segments JPMML looks probabilities up by text alone.
+        kind = "string" if len(tree.slopes) else _type(tree.schema.classes)
+        _categorical(fields, label, tree.schema.classes, kind)
 
 
-def _categorical(fields: Element, name: str, values: tuple[Label, ...]) -> None:
-    field = SubElement(fields, "DataField", name=name, optype="categorical", dataType=_type(values))
+def _categorical(fields: Element, name: str, values: tuple[Label, ...], kind: str) -> None:
+    field = SubElement(fields, "DataField", name=name, optype="categorical", dataType=kind)
     for value in values:
         SubElement(field, "Value", value=_text(value))
 
 
-def _fields(model: Element, tree: Tree, label: str, taken: set[str]) -> None:
+def _mining_schema(model: Element, tree: Tree, label: str) -> None:
     schema = SubElement(model, "MiningSchema")
     for feature in tree.schema.features:
         # An undeclared ordinal value is missing; an unseen nominal category is kept, and takes no branch.
         treatment = "asMissing" if feature.kind is Kind.ORDINAL else "asIs"
         SubElement(schema, "MiningField", name=feature.name, invalidValueTreatment=treatment)
     SubElement(schema, "MiningField", name=label, usageType="target")
+
+
+def _output(model: Element, tree: Tree, taken: set[str]) -> None:
     output = SubElement(model, "Output")
     leaf = {"optype": "categorical", "dataType": "string", "feature": "entityId"}
     SubElement(output, "OutputField", leaf | {"name": _unique("leaf", taken)})

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ExportError
-from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
+from hornbeam.export.checks import HasTree, check_no_slopes, check_not_fractional, single_tree
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 
@@ -37,7 +37,8 @@ def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
     Raises
     ------
     ExportError
-        If missing values go to every child, or if splits on categories would take too many nodes.
+        If missing values go to every child, if leaves have slopes, or if splits on categories would take too many
+        nodes.
 
     Notes
     -----
@@ -58,6 +59,7 @@ def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
     """
     tree = single_tree(tree)
     check_not_fractional(tree, "shap")
+    check_no_slopes(tree, "shap")
     nodes, yes, no = _node_list(tree)
     weight = np.array([max(node.weight, _TINY_WEIGHT) if isinstance(node, _Leaf) else 0.0 for node in nodes])
     for place in range(len(nodes) - 1, -1, -1):  # children come after their parents
@@ -90,9 +92,8 @@ class _Range:
     def part(self) -> float:
         """Share of the node's rows that reaches the copy, if all categories have the same weight."""
         here = sum(self.first <= code <= self.last for code in self.among)
-        return (
-            here / len(self.among) if self.among else 1.0
-        )  # without categories, only missing values reach it
+        # Without categories, only missing values reach it.
+        return here / len(self.among) if self.among else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hornbeam.errors import import_extra
-from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
+from hornbeam.export.checks import HasTree, check_no_slopes, check_not_fractional, single_tree
 from hornbeam.export.runtime.binary_splits import BinarySplit, binary_splits
 from hornbeam.tree import Tree
 
@@ -33,7 +33,7 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     Raises
     ------
     ExportError
-        If missing values go to every child, which treelite cannot express.
+        If missing values go to every child, or leaves have slopes, which treelite cannot express.
     MissingExtraError
         Without the package treelite: ``pip install 'hornbeam[treelite]'``.
 
@@ -57,6 +57,7 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     tree = single_tree(tree)
     import_extra("treelite", "treelite")
     check_not_fractional(tree, "treelite")
+    check_no_slopes(tree, "treelite")
     splits = binary_splits(tree.skeleton)
     builder = _builder(tree)
     builder.start_tree()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
@@ -86,10 +87,16 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
     loss = tree.decision.loss
     if loss is not None:
         tables["LOSS"] = loss.matrix.tolist()
+    if len(tree.slopes):
+        tables |= _terms(tree, flat)
     written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
     about, functions, prediction, public = _REGRESSION if tree.is_regression else _CLASSIFICATION
+    probabilities = _PROBABILITIES
+    if len(tree.slopes):
+        probabilities = _SCORES + _SOFTMAX
+        functions = _SCORES + _SLOPED_MEAN if tree.is_regression else probabilities + _LARGEST_SCORE
     if loss is not None:
-        functions = _PROBABILITIES + _LEAST_COST.replace("$SLACK", repr(loss.slack))
+        functions = probabilities + _LEAST_COST.replace("$SLACK", repr(loss.slack))
     labels = () if tree.is_regression else tree.schema.classes
     check = "" if vectors is None else _check(TestVectors.of(tree, vectors), prediction, labels)
     parts = {"NAME": name, "ROOT": "0" if flat.n_inner else "-1", "TABLES": written, "ABOUT": about}
@@ -97,6 +104,21 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
     # One pass, so that a name that contains a placeholder is not replaced.
     source = _SOURCE.replace("$FUNCTIONS", functions)
     return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], source)
+
+
+def _terms(tree: Tree, flat: LookupTables) -> dict[str, list[Any]]:
+    """Write the tables of the slopes of leaves."""
+    slopes = tree.slopes
+    return {
+        "SCORE": [json.dumps(row) for row in flat.score.tolist()],
+        "TERM_START": flat.term_start.tolist(),
+        "TERM_FEATURE": slopes.feature.tolist(),
+        "CATEGORY": slopes.category.tolist(),
+        "LOW": slopes.low.tolist(),
+        "HIGH": slopes.high.tolist(),
+        "CENTRE": slopes.centre.tolist(),
+        "SLOPE": slopes.slope.tolist(),
+    }
 
 
 def _map(categories: tuple[object, ...]) -> str:
@@ -188,6 +210,69 @@ _PROBABILITIES = """  // A missing value may go to every branch, with a share fo
       if (first === last) BELIEF[place].forEach((p, k) => { total[k] += share * p; });
     }
     return total;
+  }
+"""
+
+_SCORES = """  // The score of each class, or the mean: that of the leaf, and its terms for the values of the row.
+  function scores(values, place) {
+    const score = SCORE[place].slice();
+    for (let i = TERM_START[place]; i < TERM_START[place + 1]; ++i) {
+      const value = values[TERM_FEATURE[i]];
+      if (value === null) continue;
+      let known = value < LOW[i] ? LOW[i] : value > HIGH[i] ? HIGH[i] : value;
+      if (CATEGORY[i] >= 0) known = value === CATEGORY[i] ? 1 : 0;
+      const distance = known - CENTRE[i];
+      SLOPE[i].forEach((slope, k) => { score[k] += slope * distance; });
+    }
+    return score;
+  }
+
+"""
+
+_SLOPED_MEAN = """  function predict(row) {
+    const values = read(row);
+    return scores(values, stop(values, $ROOT))[0];
+  }
+"""
+
+_SOFTMAX = """  // exp(x) for x <= 0, with the same bits everywhere.
+  function exp(x) {
+    if (x < -745.1332191019412) return 0;
+    const k = (x * 1.4426950408889634 + 6755399441055744) - 6755399441055744;
+    const high = x - k * 0.6931471803691238;
+    const low = k * 1.9082149292705877e-10;
+    const r = high - low;
+    let series = 1 / 6227020800;
+    for (const factorial of [479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2]) {
+      series = 1 / factorial + r * series;
+    }
+    let power = 1 + (r + (((high - r) - low) + r * r * series));
+    let factor = 0.5;
+    for (let n = -k; n > 0; n >>= 1) {
+      if (n & 1) power *= factor;
+      factor *= factor;
+    }
+    return power;
+  }
+
+  function probabilities(row) {
+    const values = read(row);
+    const place = stop(values, $ROOT);
+    const score = scores(values, place);
+    if (TERM_START[place] === TERM_START[place + 1]) return score;
+    const largest = Math.max(...score);
+    const powers = score.map((one) => exp(one - largest));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    return powers.map((power) => power / total);
+  }
+"""
+
+_LARGEST_SCORE = """
+  // The first class of the largest score.
+  function predict(row) {
+    const values = read(row);
+    const score = scores(values, stop(values, $ROOT));
+    return CLASSES[score.indexOf(Math.max(...score))];
   }
 """
 

@@ -8,11 +8,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.kernels.elementary import log
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["LookupTables"]
+__all__ = ["LookupTables", "node_scores"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,10 @@ class LookupTables:
         The prediction at each place.
     decided : intp array of shape (n_nodes,)
         The class that the tree decides for at each place, by its code.
+    term_start : int32 array of shape (n_nodes + 1,)
+        Index of the first term of each place, in the order of the tree's slopes.
+    score : float64 array of shape (n_nodes, n_classes)
+        The scores at each place without its terms: logarithms of belief where there are terms, else belief.
     most_open : int
         Largest number of shares that wait on the stack of a depth-first walk.
 
@@ -67,6 +72,8 @@ class LookupTables:
     share: Floats
     belief: Floats
     decided: NDArray[np.intp]
+    term_start: Indices
+    score: Floats
     most_open: int
 
     @classmethod
@@ -82,6 +89,8 @@ class LookupTables:
         leads = [_leads(tree, node, lead_to, ~place.item(node)) for node in inner.tolist()]
         shares_of = child_shares(tree)
         shares = [shares_of.get(node, {}) for node in inner.tolist()]
+        # Leaves keep their order, so terms keep theirs.
+        n_terms = np.bincount(tree.slopes.node, minlength=tree.n_nodes)[order]
         return cls(
             node=order,
             feature=skeleton.feature[inner],
@@ -93,6 +102,8 @@ class LookupTables:
             share=np.array([share for run in shares for share in run.values()]),
             belief=tree.belief[order],
             decided=tree.decided[order],
+            term_start=np.cumsum([0, *n_terms], dtype=np.int32),
+            score=node_scores(tree)[order],
             most_open=_most_open(tree, dict(zip(inner.tolist(), shares, strict=True))),
         )
 
@@ -105,6 +116,24 @@ class LookupTables:
     def fractional(self) -> bool:
         """Whether some missing value is divided among the children of a node."""
         return len(self.share_lead) > 0
+
+
+def node_scores(tree: Tree) -> Floats:
+    """Compute the scores of all nodes without terms: logarithms of belief in leaves with terms, else belief.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> node_scores(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))).tolist()
+    [[0.75, 0.25]]
+    """
+    score = tree.belief.copy()
+    if not tree.is_regression:
+        leaves = tree.slopes.leaves
+        score[leaves] = log(score[leaves].ravel()).reshape(-1, tree.n_classes)
+    return score
 
 
 def _starts(runs: list[list[int]] | list[dict[int, float]]) -> Indices:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.export.checks import HasTree, single_tree
@@ -74,12 +76,23 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
         tables["_SHARE"] = flat.share.tolist()
         if loss is not None:
             tables["_LOSS"] = loss.matrix.tolist()
+    elif len(tree.slopes):
+        tables |= _terms(tree, flat)
+        if loss is not None:
+            tables["_LOSS"] = loss.matrix.tolist()
     elif not tree.is_regression:
         tables["_DECIDED"] = flat.decided.tolist()
     written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
     about = _ABOUT_REGRESSION if tree.is_regression else _ABOUT
     source = about + _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
-    if tree.is_regression:
+    if len(tree.slopes):
+        source += _SCORES
+        if tree.is_regression:
+            source += _SLOPED_MEAN
+        else:
+            source += _LARGEST_SCORE if loss is None else _LEAST_COST.replace("$SLACK", repr(loss.slack))
+            source += _SOFTMAX
+    elif tree.is_regression:
         source += _MEAN
     elif not flat.fractional:
         source += _PREDICT + _PROBABILITIES
@@ -91,6 +104,21 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     prediction = "[predict(row)]" if tree.is_regression else "probabilities(row)"
     labels = () if tree.is_regression else tree.schema.classes
     return source + _check(TestVectors.of(tree, vectors), prediction, labels)
+
+
+def _terms(tree: Tree, flat: LookupTables) -> dict[str, list[Any]]:
+    """Write the tables of the slopes of leaves."""
+    slopes = tree.slopes
+    return {
+        "_SCORE": [f"({', '.join(map(_literal, row))},)" for row in flat.score.tolist()],
+        "_TERM_START": flat.term_start.tolist(),
+        "_TERM_FEATURE": slopes.feature.tolist(),
+        "_CATEGORY": slopes.category.tolist(),
+        "_LOW": slopes.low.tolist(),
+        "_HIGH": slopes.high.tolist(),
+        "_CENTRE": slopes.centre.tolist(),
+        "_SLOPE": slopes.slope.tolist(),
+    }
 
 
 def _dictionary(categories: tuple[object, ...]) -> str:
@@ -111,9 +139,8 @@ def _check(vectors: TestVectors, prediction: str, classes: tuple[Label, ...]) ->
     expected = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
     table = wrapped(f"({row}, {node}, {p}, {label})" for row, node, p, label in expected)
     differs = f"{prediction} != expected" + (" or predict(row) != label" if classes else "")
-    return _CHECK.replace("$DIFFERS", differs).replace(
-        "$VECTORS", table
-    )  # in this order: names may hold "$DIFFERS"
+    # In this order: names may hold "$DIFFERS".
+    return _CHECK.replace("$DIFFERS", differs).replace("$VECTORS", table)
 
 
 def _cell(value: str | float | None) -> str:
@@ -198,6 +225,69 @@ _LEAST_COST = '''def predict(row):
 _MEAN = '''def predict(row):
     """The mean of the node where a row stops."""
     return _BELIEF[_stop(_read(row))][0]
+'''
+
+_SCORES = '''def _scores(values, place):
+    """The score of each class, or the mean: that of the leaf, and its terms for the values of the row."""
+    scores = list(_SCORE[place])
+    for i in range(_TERM_START[place], _TERM_START[place + 1]):
+        value, category = values[_TERM_FEATURE[i]], _CATEGORY[i]
+        if value is None:
+            continue
+        known = float(value == category) if category >= 0 else min(max(value, _LOW[i]), _HIGH[i])
+        distance = known - _CENTRE[i]
+        scores = [score + slope * distance for score, slope in zip(scores, _SLOPE[i], strict=True)]
+    return scores
+
+
+'''
+
+_SLOPED_MEAN = '''def predict(row):
+    """The mean of the node where a row stops, changed by the terms of the leaf."""
+    values = _read(row)
+    return _scores(values, _stop(values))[0]
+'''
+
+_LARGEST_SCORE = '''def predict(row):
+    """The most probable class of a row: the first one of the largest score."""
+    values = _read(row)
+    scores = _scores(values, _stop(values))
+    return CLASSES[scores.index(max(scores))]
+
+
+'''
+
+_SOFTMAX = '''def _exp(x):
+    """exp(x) for x <= 0, with the same bits everywhere."""
+    if x < -745.1332191019412:
+        return 0.0
+    k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0
+    high, low = x - k * 0.6931471803691238, k * 1.9082149292705877e-10
+    r = high - low
+    series = 1 / 6227020800
+    for factorial in (479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2):
+        series = 1 / factorial + r * series
+    power, factor, n = 1.0 + (r + (((high - r) - low) + r * r * series)), 0.5, int(-k)
+    while n > 0:
+        if n & 1:
+            power *= factor
+        factor *= factor
+        n >>= 1
+    return power
+
+
+def probabilities(row):
+    """The probability of each class for a row: exp(score), divided by the sum."""
+    values = _read(row)
+    place = _stop(values)
+    scores = _scores(values, place)
+    if _TERM_START[place] == _TERM_START[place + 1]:
+        return scores
+    largest, total = max(scores), 0.0
+    powers = [_exp(score - largest) for score in scores]
+    for power in powers:
+        total += power
+    return [power / total for power in powers]
 '''
 
 _PROBABILITIES = '''def probabilities(row):

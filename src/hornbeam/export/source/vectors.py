@@ -13,7 +13,7 @@ from hornbeam.data.table import Table
 from hornbeam.export.checks import check_table
 from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
-from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["TestVectors"]
@@ -56,7 +56,7 @@ class TestVectors:
         """Predict every row of a table."""
         check_table(tree, table)
         predicted = predict_rows(tree, table)
-        decided = np.zeros(len(predicted), np.intp) if tree.is_regression else tree.decision(predicted)
+        decided = np.zeros(len(predicted), np.intp) if tree.is_regression else decide_rows(tree, table)
         return cls(table, route(tree.skeleton, table), predicted, decided)
 
     def numbers(self) -> Floats:

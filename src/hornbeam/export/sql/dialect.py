@@ -112,9 +112,8 @@ class Dialect:
         """Write a column so that NULL is missing, and other values compare as the feature's values do."""
         kinds = set(map(type, feature.categories))
         if str in kinds:
-            if (
-                self.name == "sqlite"
-            ):  # the collation of a column might make 'a' equal to 'A'; an expression has no collation
+            if self.name == "sqlite":
+                # The collation of a column might make 'a' equal to 'A'; an expression has no collation.
                 return exp.DPipe(this=column, expression=exp.Literal.string(""))
             return exp.cast(column, "text")
         if kinds == {bool}:

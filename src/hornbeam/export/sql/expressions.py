@@ -53,9 +53,9 @@ class SplitExpressions:
 
     @property
     def features(self) -> list[int]:
-        """The features that the tree tests."""
+        """The features that the tree reads, in splits or in slopes of leaves."""
         tested = self.tree.skeleton.feature
-        return [int(f) for f in np.unique(tested[tested >= 0])]
+        return [int(f) for f in np.union1d(tested[tested >= 0], self.tree.slopes.feature)]
 
     def leaf(self, node: int = 0) -> exp.Expression:
         """Write the node where a row stops.

@@ -8,9 +8,11 @@ from functools import reduce
 from sqlglot import exp
 
 from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.sql.constants import alias, constant_table
 from hornbeam.export.sql.dialect import identifier
 from hornbeam.export.sql.expressions import SplitExpressions
 from hornbeam.export.sql.fractional import fractional_tables
+from hornbeam.export.sql.slopes import Tables, sloped_tables
 from hornbeam.tree import Costs
 
 __all__ = ["select_statement"]
@@ -55,7 +57,8 @@ def select_statement(
             raise ParameterError(f"keep names {column!r}, which the result has already: rename it in a view")
         taken.add(column.lower())
     inputs = _inputs(query, table, keep, columns)
-    select = _summed(query, inputs, keep) if query.shares else _joined(query, inputs, keep)
+    computed = query.shares or len(query.tree.slopes)
+    select = _computed(query, inputs, keep) if computed else _joined(query, inputs, keep)
     if len(table) == 1 and table[0].lower() in {part.alias for part in select.ctes}:
         raise ParameterError(f"table is {table[0]!r}, a name that the query uses itself: pass its schema too")
     return select
@@ -79,12 +82,11 @@ def _inputs(
                 "Pass the names of their columns: columns={feature: column}."
             )
     source = query.dialect.source
-    kept = [_alias(source(column), f"k{i}") for i, column in enumerate(keep)]
+    kept = [alias(source(column), f"k{i}") for i, column in enumerate(keep)]
     tested = [
-        _alias(query.dialect.column(schema.features[f], source(column)), f"x{f}")
-        for f, column in read.items()
+        alias(query.dialect.column(schema.features[f], source(column)), f"x{f}") for f, column in read.items()
     ]
-    nothing = [] if kept or tested else [_alias(exp.null(), "x")]
+    nothing = [] if kept or tested else [alias(exp.null(), "x")]
     parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(table)), strict=False))
     source_table = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
     return exp.select(*kept, *tested, *nothing).from_(source_table)
@@ -97,7 +99,7 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
     scan all rows for each of them.
     """
     kept = [exp.column(f"k{i}") for i in range(len(keep))]
-    routed = exp.select(*kept, _alias(query.leaf(), "leaf")).from_(_INPUTS)
+    routed = exp.select(*kept, alias(query.leaf(), "leaf")).from_(_INPUTS)
     tree, number = query.tree, query.dialect.number
     labels, best = query.dialect.labels(tree.schema.classes), tree.decided
 
@@ -107,12 +109,13 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
 
     rows = [row(node) for node in query.stops()]
     probabilities = _probabilities(query)
-    alias, table = _table(rows, ["leaf", *_label(query), *probabilities], query.dialect.name)
+    columns = ["leaf", *_label(query), *probabilities]
+    name, table = constant_table(_PREDICTIONS, rows, columns, query.dialect.name)
     return (
         exp.select(
-            *[_alias(exp.column(f"k{i}", _ROUTED), identifier(column)) for i, column in enumerate(keep)],
-            *[_alias(exp.column(column, _PREDICTIONS), column) for column in ("leaf", *_label(query))],
-            *[_alias(exp.cast(exp.column(p, _PREDICTIONS), "double"), p) for p in probabilities],
+            *[alias(exp.column(f"k{i}", _ROUTED), identifier(column)) for i, column in enumerate(keep)],
+            *[alias(exp.column(column, _PREDICTIONS), column) for column in ("leaf", *_label(query))],
+            *[alias(exp.cast(exp.column(p, _PREDICTIONS), "double"), p) for p in probabilities],
         )
         .from_(_ROUTED)
         .join(
@@ -122,42 +125,36 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
         )
         .with_(_INPUTS, as_=inputs, copy=False)
         .with_(_ROUTED, as_=routed, copy=False)
-        .with_(alias, as_=table, copy=False)
+        .with_(name, as_=table, copy=False)
     )
 
 
-def _table(
-    rows: list[exp.Expression], columns: list[str], dialect: str
-) -> tuple[exp.TableAlias, exp.Expression]:
-    """Write a table of constants, with the names of its columns where the dialect expects them."""
-    named = [exp.to_identifier(column) for column in columns]
-    if dialect == "sqlite":
-        return exp.TableAlias(this=exp.to_identifier(_PREDICTIONS), columns=named), exp.Values(
-            expressions=rows
-        )
-    values = exp.Values(
-        expressions=rows, alias=exp.TableAlias(this=exp.to_identifier("leaves"), columns=named)
-    )
-    return exp.TableAlias(this=exp.to_identifier(_PREDICTIONS)), exp.select("*").from_(values)
-
-
-def _summed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
-    """Add up the predictions of all nodes where parts of a row stop."""
-    tables = {_INPUTS: inputs, **fractional_tables(query, _INPUTS, [f"k{i}" for i in range(len(keep))])}
-    kept = [_alias(exp.column(f"k{i}"), identifier(column)) for i, column in enumerate(keep)]
+def _computed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
+    """Compute the prediction of each row: from all nodes where parts of it stop, or from the terms of its leaf."""
+    carried, has_slopes = [f"k{i}" for i in range(len(keep))], len(query.tree.slopes) > 0
+    tables: Tables = [(_INPUTS, inputs)]
+    if has_slopes:
+        tables += sloped_tables(query, _INPUTS, carried)
+    else:
+        tables += fractional_tables(query, _INPUTS, carried).items()
+    kept = [alias(exp.column(f"k{i}"), identifier(column)) for i, column in enumerate(keep)]
     loss = query.tree.decision.loss
     if loss is not None:
-        tables[_COSTS] = _expected(query, loss, next(reversed(tables)))
-    label = _alias(_most_probable(query) if loss is None else _least_cost(query, loss), "label")
-    select = exp.select(*kept, "leaf", label, *_probabilities(query)).from_(next(reversed(tables)))
-    for table, part in tables.items():
+        tables.append((_COSTS, _expected(query, loss).from_(tables[-1][0])))
+    decide = _largest(query, "s" if has_slopes else "p") if loss is None else _least_cost(query, loss)
+    label = [alias(decide, column) for column in _label(query)]
+    select = exp.select(*kept, "leaf", *label, *_probabilities(query)).from_(tables[-1][0])
+    for table, part in tables:
         select.with_(table, as_=part, materialized=query.dialect.materializes or None, copy=False)
     return select
 
 
-def _most_probable(query: SplitExpressions) -> exp.Expression:
-    """Write the first class of highest probability."""
-    labels, p = query.dialect.labels(query.tree.schema.classes), _probabilities(query)
+def _largest(query: SplitExpressions, of: str) -> exp.Expression:
+    """Write the first class of the largest probability or score; a number has no class."""
+    labels = query.dialect.labels(query.tree.schema.classes)
+    if not labels:
+        return exp.null()
+    p = [f"{of}{k}" for k in range(len(labels))]
     ifs = []
     for k, label in enumerate(labels[:-1]):
         highest = [exp.GTE(this=exp.column(p[k]), expression=exp.column(later)) for later in p[k + 1 :]]
@@ -165,7 +162,7 @@ def _most_probable(query: SplitExpressions) -> exp.Expression:
     return exp.Case(ifs=ifs, default=labels[-1]) if ifs else labels[-1]
 
 
-def _expected(query: SplitExpressions, loss: Costs, table: str) -> exp.Select:
+def _expected(query: SplitExpressions, loss: Costs) -> exp.Select:
     """Add a column per class with the expected cost of deciding for it, added up in the order of the classes."""
     number, p = query.dialect.number, _probabilities(query)
     costs = []
@@ -175,8 +172,8 @@ def _expected(query: SplitExpressions, loss: Costs, table: str) -> exp.Select:
             for t in range(len(p))
         ]
         total = reduce(lambda left, right: exp.Add(this=left, expression=right), parts)
-        costs.append(_alias(total, f"c{j}"))
-    return exp.select("*", *costs).from_(table)
+        costs.append(alias(total, f"c{j}"))
+    return exp.select("*", *costs)
 
 
 def _least_cost(query: SplitExpressions, loss: Costs) -> exp.Expression:
@@ -201,7 +198,3 @@ def _label(query: SplitExpressions) -> list[str]:
 
 def _probabilities(query: SplitExpressions) -> list[str]:
     return ["mean"] if query.tree.is_regression else [f"p{k}" for k in range(query.tree.n_classes)]
-
-
-def _alias(expression: exp.Expression, alias: str | exp.Identifier) -> exp.Alias:
-    return exp.Alias(this=expression, alias=exp.to_identifier(alias))

@@ -1,6 +1,7 @@
 """Cache of the node that each row reached in the last pass."""
 
 from collections.abc import Hashable
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ class NodeOfRowCache:
     def __init__(self, max_bytes: int) -> None:
         self._free_bytes = max_bytes
         self._entries: dict[Hashable, _Entry] = {}
+        self._putting = Lock()  # tasks of several threads share the limit
 
     def get(self, unit: Hashable, n_rows: int, n_nodes: int) -> tuple[Indices, int]:
         """Return the node of each row of a partition, and the size of the tree at that time; the root without an entry.
@@ -52,11 +54,12 @@ class NodeOfRowCache:
 
     def put(self, unit: Hashable, node: Indices, n_nodes: int) -> None:
         """Store the nodes of the rows of a partition in a tree of ``n_nodes`` nodes, if there is space."""
-        if unit not in self._entries:
-            if self._free_bytes < node.nbytes:
-                return
-            self._free_bytes -= node.nbytes
-        self._entries[unit] = _Entry(node, n_nodes)
+        with self._putting:
+            if unit not in self._entries:
+                if self._free_bytes < node.nbytes:
+                    return
+                self._free_bytes -= node.nbytes
+            self._entries[unit] = _Entry(node, n_nodes)
 
     def __reduce__(self) -> tuple[type["NodeOfRowCache"], tuple[int]]:
         """Pickle as an empty cache of size 0."""

@@ -1,4 +1,4 @@
-"""The table beside a drawn tree: the probabilities of every leaf as a bar and as text."""
+"""The table beside a drawn tree: the probabilities of every leaf as a bar and as text, and its terms."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 from hornbeam.export.people.display_subset import DisplaySubset
 from hornbeam.export.people.palette import bar, bars, on_scale
 from hornbeam.export.prediction_text import interval_text, prediction_text
+from hornbeam.export.slope_text import terms_text
+from hornbeam.export.wording import shortened
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["BarCollection", "LeafTable"]
 
 _MAX_CLASS = 24  # letters of a class
+_MAX_TERM = 80  # letters of a term
+_TERM_FONT = 0.83  # of the letters of terms, as a part of the others
 
 
 class BarCollection:
@@ -57,6 +61,8 @@ class LeafTable:
         Level of the intervals.
     code : int, optional
         The class of interest, whose probability every leaf has; if not given, the class it decides for.
+    has_terms : bool, default False
+        Whether there is a column of terms.
     """
 
     shown: DisplaySubset
@@ -65,24 +71,32 @@ class LeafTable:
     high: Floats | None
     level: float
     code: int | None = None
+    has_terms: bool = False
 
     @property
-    def heads(self) -> tuple[str, str, str, str]:
+    def heads(self) -> tuple[str, str, str, str, str]:
         """The heads of the columns."""
         interval = "" if self.low is None else f"{100 * self.level:g} % interval"
-        return (
-            ("", "mean", interval, "rows")
-            if self.shown.tree.is_regression
-            else ("class", "prob.", interval, "rows")
-        )
+        prediction = ("", "mean") if self.shown.tree.is_regression else ("class", "prob.")
+        return *prediction, interval, "rows", "changes within the leaf" if self.has_terms else ""
 
-    def cells(self, leaf: int) -> tuple[str, str, str, str]:
-        """The prediction of a leaf, its interval and its rows; a folded subtree has its number of leaves instead."""
+    def cells(self, leaf: int) -> tuple[str, str, str, str, str]:
+        """The prediction of a leaf, its interval, its rows and its terms, one per line.
+
+        A folded subtree has its number of leaves instead of the interval.
+        """
         tree, hidden = self.shown.tree, self.shown.hidden.item(leaf)
         interval = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
             interval = interval_text(tree, self.low, self.high, leaf, 2, self.code)
-        return *prediction_text(tree, leaf, 2, _MAX_CLASS, self.code), interval, f"{tree.rows[leaf]:,}"
+        terms = terms_text(tree, leaf, self.code) if self.has_terms else []
+        written = "\n".join(shortened(term, _MAX_TERM) for term in terms)
+        return (
+            *prediction_text(tree, leaf, 2, _MAX_CLASS, self.code),
+            interval,
+            f"{tree.rows[leaf]:,}",
+            written,
+        )
 
     @property
     def bar_width(self) -> float:
@@ -93,11 +107,17 @@ class LeafTable:
         """The right edge of each column, from the left edge of the table."""
         rows = [self.heads, *(self.cells(leaf) for leaf in leaves)]
         edges, at = [], self.bar_width
-        for column in zip(*rows, strict=True):
-            width = max(text_width(cell, self.font) for cell in column)
+        for at_column, column in enumerate(zip(*rows, strict=True)):
+            font = self._fonts[at_column]
+            width = max(text_width(line, font) for cell in column for line in cell.split("\n"))
             at += width + self.font if width else 0.0
             edges.append(at)
         return edges
+
+    @property
+    def _fonts(self) -> list[float]:
+        """The size of the letters in each column."""
+        return [self.font] * 4 + [_TERM_FONT * self.font]
 
     def draw(
         self, ax: Any, left: float, y: dict[int, float], has_text: Bools, head: float, thickness: float
@@ -107,16 +127,18 @@ class LeafTable:
         edges = self.columns(list(written))
         places = [
             (left + self.bar_width + self.font, "left"),
-            *((left + edge, "right") for edge in edges[1:]),
+            *((left + edge, "right") for edge in edges[1:4]),
+            (left + edges[3] + self.font, "left"),
         ]
         texts = []
         for leaf, middle in [(-1, head), *written.items()]:
             cells = self.heads if leaf < 0 else self.cells(leaf)
             colour = GREY if leaf < 0 or self.shown.hidden[leaf] else DARK
-            style = {"va": "center_baseline", "fontsize": self.font, "color": colour, **VERBATIM}
+            style = {"va": "center_baseline", "color": colour, **VERBATIM}
+            several = {"va": "center", "linespacing": 1.05}
             texts += [
-                ax.text(x, middle, cell, ha=side, **style)
-                for cell, (x, side) in zip(cells, places, strict=True)
+                ax.text(x, middle, cell, ha=side, fontsize=font, **style | (several if "\n" in cell else {}))
+                for cell, font, (x, side) in zip(cells, self._fonts, places, strict=True)
                 if cell
             ]
         self._draw_bars(ax, left, y, thickness)

@@ -12,6 +12,7 @@ _MAX_PITCH, _DENSE_PITCH = 26.0, 12.5  # from line to line; below the second som
 _ROW_COUNT_PITCH = 15.0  # from this pitch on, inner nodes have their number of rows
 _LETTER_HEIGHT = 1.17  # as a part of the font size
 _REST = 80.0  # for legend, heads and caption
+_TERM = 10.0  # height of each term of a leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,24 @@ class Page:
     shows_rows: bool
 
     @classmethod
-    def of(cls, n_lines: int, height: float | None = None) -> Page:
-        """Choose sizes for this number of lines, in a new figure or in a given height."""
+    def of(cls, n_lines: int, height: float | None = None, n_terms: int = 0) -> Page:
+        """Choose sizes for this number of lines with room for terms, in a new figure or in a given height."""
+        terms = n_terms * _TERM
         if height is not None:
-            pitch = min(_MAX_PITCH, max(height - _REST, 1.0) / n_lines)
+            pitch = min(max(_MAX_PITCH, terms), max(height - _REST, 1.0) / n_lines)
         else:
-            pitch = min(_MAX_PITCH, max(_DENSE_PITCH, 380 / n_lines), _MAX_HEIGHT / n_lines)
+            least = max(_DENSE_PITCH, terms, 380 / n_lines)
+            pitch = min(max(_MAX_PITCH, terms), least, _MAX_HEIGHT / n_lines)
         return cls(pitch, min(9.0, max(SMALLEST_FONT, 0.52 * pitch)), pitch >= _ROW_COUNT_PITCH)
 
     @property
     def dense(self) -> bool:
         """Whether lines are too close for all texts."""
         return self.pitch < _DENSE_PITCH
+
+    def has_room(self, n_terms: int) -> bool:
+        """Whether a line is high enough for this number of terms."""
+        return self.pitch >= n_terms * _TERM
 
     @property
     def above(self) -> float:

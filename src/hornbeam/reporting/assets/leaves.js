@@ -73,7 +73,17 @@ function leafTable() {
     else th.append(el("button", { type: "button", class: "sort", onclick: () => sort(key, th) }, head));
     return th;
   });
-  const line = (leaf) => el("tr", {}, ...COLUMNS.map(({ cell, text, key }) => el("td", { class: text ? "text" : key === "odd" && leaf.odd !== null && leaf.odd < 0.05 ? "odd" : null }, cell(leaf))));
+  // The terms of a leaf have a line of their own below it.
+  const line = (leaf) => {
+    const row = cellsOf(leaf);
+    const terms = termList(leaf.node);
+    if (!terms) return row;
+    const both = document.createDocumentFragment();
+    row.className = "has-terms";
+    both.append(row, el("tr", {}, el("td", { class: "text", colspan: COLUMNS.length }, terms)));
+    return both;
+  };
+  const cellsOf = (leaf) => el("tr", {}, ...COLUMNS.map(({ cell, text, key }) => el("td", { class: text ? "text" : key === "odd" && leaf.odd !== null && leaf.odd < 0.05 ? "odd" : null }, cell(leaf))));
   function sort(key, th) {
     const way = th.getAttribute("aria-sort") === "descending" ? 1 : -1;
     heads.forEach((other) => other.removeAttribute("aria-sort"));
@@ -96,7 +106,8 @@ function ruleOf(node) {
     : [", then ", el("b", {}, classes[decidedAt(node)]), k === decidedAt(node) ? " with probability " : `: probability of ${classes[k]} `, el("b", {}, probability(p[k]))];
   return el("li", {},
     ...(parts.length ? parts : ["For every row"]), ...answer,
-    el("span", { class: "soft" }, ` (${interval(node, k)}; ${counted(nodes.rows[node], "row")})`));
+    el("span", { class: "soft" }, ` (${interval(node, k)}; ${counted(nodes.rows[node], "row")})`),
+    termList(node));
 }
 
 function ruleList() {

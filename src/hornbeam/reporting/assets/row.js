@@ -1,7 +1,7 @@
 // One row, asked in the page: a form, a place to paste, and the answer.
 
 const MOST_OPTIONS = 500;
-const used = [...new Set(nodes.feature.filter((feature) => feature >= 0))].sort((a, b) => a - b);
+const used = [...new Set([...nodes.feature.filter((feature) => feature >= 0), ...(slopes ? slopes.feature : [])])].sort((a, b) => a - b);
 const row = features.map(() => MISSING);
 const fields = new Map();
 
@@ -36,8 +36,7 @@ function take(feature, input) {
 // The answer, where it comes from, and the way there in the tree.
 function ask(show = true) {
   const stops = stopsOf(row);
-  const p = mixed(belief, stops);
-  const k = regression ? 0 : decide(p);
+  const { p, low: from, high: to, effects, k } = predictionOf(stops, row);
   const [node] = stops[0];
   const where = stops.length > 1
     ? `Because of missing values, ${stops.length} nodes predict this row together, each with its share.`
@@ -49,9 +48,11 @@ function ask(show = true) {
   byId("row-answer").replaceChildren(
     el("p", { class: "verdict" }, el("span", {}, regression ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
     likelier,
-    classTable(p, mixed(low, stops), mixed(high, stops)),
+    classTable(p, from, to),
     el("p", { class: "soft" }, where),
     way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, words))) : "",
+    effects.length ? el("p", { class: "soft" }, `The leaf alone: ${answerOf(node, regression ? 0 : positive ?? k)}. Within it:`) : "",
+    effects.length ? el("ul", { class: "terms" }, ...effects.map((effect) => el("li", {}, effectWords(effect, row, positive ?? k)))) : "",
     stops.length > 1 ? "" : el("button", { type: "button", class: "quiet-button", onclick: () => showInTree(node) }, "Show in the tree"));
   if (show) showWay(stops);
 }

@@ -145,7 +145,7 @@ function drawNode(node, y, across) {
   draw("text", { class: "branch", y: -14 }, fitted(branchOf(node), `12px ${FONT}`, text)),
   draw("text", { class: "head", y: 2 }, fitted(headOf(node), `600 13.5px ${FONT}`, text)),
   bar(at(belief, node), 0, 9, long, 5),
-  draw("text", { class: "rows", x: long + 6, y: 15 }, amount(nodes.rows[node]) + (closed ? ` · ${counted(leavesBelow[node], "leaf", "leaves")}` : "")));
+  draw("text", { class: "rows", x: long + 6, y: 15 }, amount(nodes.rows[node]) + (closed ? ` · ${counted(leavesBelow[node], "leaf", "leaves")}` : wordsOfTerms(node).length ? ` · ${counted(wordsOfTerms(node).length, "term")}` : "")));
   if (inner) {
     group.append(draw("g", { class: "mark", transform: `translate(${text + 13} 0)` },
       draw("circle", { class: "reach", r: 15 }), draw("circle", { r: 7.5 }),
@@ -225,6 +225,7 @@ function describe(node) {
     conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", {}, words))) : "",
     el("p", { class: "soft" }, facts.join(" · ")),
     classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && seenAt(node)),
+    termList(node),
     isLeaf(node) ? "" : el("p", { class: "soft" }, `Tests ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));
 }
 

@@ -156,7 +156,7 @@ function treeOnPaper() {
     const branch = node ? conditionOf(demandOf(node), nameOf(nodes.feature[parent[node]])) : "All rows";
     const answer = isLeaf(node) || closed ? el("b", {}, `: ${answerOf(node)}`) : "";
     const below = closed ? `, ${counted(leavesBelow[node], "leaf", "leaves")} below: see the rules` : "";
-    const line = el("div", {}, branch, answer, el("span", { class: "soft" }, ` (${counted(nodes.rows[node], "row")}${below})`));
+    const line = el("div", {}, branch, answer, el("span", { class: "soft" }, ` (${counted(nodes.rows[node], "row")}${below})`), termList(node));
     line.style.marginLeft = `${depth[node] * 0.9}em`;
     lines.push(line);
     if (!isLeaf(node) && !closed) visit.push(...childrenOf(node).reverse());

@@ -94,8 +94,7 @@ function wayTo(node) {
 const interval = (node, k) => `${probability(at(low, node)[k])} to ${probability(at(high, node)[k])}`;
 
 // What a node says, in one line.
-function answerOf(node) {
+function answerOf(node, k = decidedAt(node)) {
   const p = at(belief, node);
-  const k = decidedAt(node);
   return regression ? probability(p[0]) : `${classes[k]} ${probability(p[k])}`;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
@@ -63,6 +64,8 @@ def feature_grid(tree: Tree, table: Table | None) -> Grid:
     weight, skeleton = importance(tree), tree.skeleton
     tests = np.bincount(skeleton.feature[skeleton.feature >= 0], minlength=tree.schema.n_features)
     order = np.lexsort((np.arange(len(weight)), -weight))[:_MOST_FEATURES].tolist()
+    terms = _leaves_with_terms(tree)
+    sloped = len(tree.slopes) > 0
     rows = [
         [
             shown(feature_name(tree.schema.features[at].name)),
@@ -71,13 +74,20 @@ def feature_grid(tree: Tree, table: Table | None) -> Grid:
             f"{tests[at]:,}",
             _when_missing(tree, at),
             *([] if table is None else _values(table, at)),
+            *([f"{terms[at]:,}"] if sloped else []),
         ]
         for at in order
     ]
     heads = ["Feature", "Kind", "Importance", "Tests", "When missing"]
-    more = [] if table is None else ["Values", "Missing"]
+    more = [*([] if table is None else ["Values", "Missing"]), *["Leaves with terms"] * sloped]
     title = "Features" if table is None else f"Features, and their values in {table.n_rows:,} test rows"
-    return Grid(title, [*heads, *more], rows, text=(1, 4, 5))
+    return Grid(title, [*heads, *more], rows, text=(1, 4) if table is None else (1, 4, 5))
+
+
+def _leaves_with_terms(tree: Tree) -> NDArray[np.intp]:
+    """Count for each feature the leaves in which it has terms."""
+    pairs = np.unique(np.stack([tree.slopes.node, tree.slopes.feature]), axis=1)
+    return np.bincount(pairs[1], minlength=tree.schema.n_features)
 
 
 def _values(table: Table, at: int) -> list[str]:
@@ -119,6 +129,7 @@ def _when_missing(tree: Tree, feature: int) -> str:
             ("take a branch", (slots >= 0).any()),
             ("take every branch in part", (slots == EVERY_CHILD).any()),
             ("stop", (slots == -1).any()),
+            ("change nothing in leaves", (tree.slopes.feature == feature).any()),
         )
         if some
     ]

@@ -17,6 +17,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.decision.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import unsmoothed
+from hornbeam.tuning.size_path import STEP
 
 __all__ = ["provenance_section", "setting_text"]
 
@@ -106,6 +107,7 @@ def _history(tree: Tree) -> Markup:
             ", ".join(f"{name} = {setting_text(value)}" for name, value in step.parameters),
         )
         for step in tree.history
+        if step.name != STEP  # has a section of its own
     ]
     return element("ol", *steps, class_="steps") if steps else element("p", "Not recorded.", class_="note")
 

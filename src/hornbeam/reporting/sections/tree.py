@@ -30,6 +30,10 @@ def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup
 _BY_COSTS = (
     "The class named is the decision; by costs or class weights it need not be the most probable class. "
 )
+_TERMS = (
+    "In a leaf with terms the prediction shown is that of the leaf as a whole; the terms change it with the values of "
+    "a row. "
+)
 
 
 def tree_section(tree: Tree) -> Markup:
@@ -49,6 +53,7 @@ def tree_section(tree: Tree) -> Markup:
             element("span", "; a branch is as thick as their share", class_="wide-only"),
             ". ",
             "" if tree.decision.is_default else _BY_COSTS,
+            _TERMS if len(tree.slopes) else "",
             element(
                 "span",
                 "Open and close nodes with the round buttons, or with the arrow keys. Point at a node to see "
@@ -112,7 +117,8 @@ def tree_section(tree: Tree) -> Markup:
 
 def row_section(reported: ReportedModel) -> Markup:
     """A form that predicts one row in the page."""
-    used = {f for f in reported.tree.skeleton.feature.tolist() if f >= 0}
+    tree = reported.tree
+    used = {f for f in tree.skeleton.feature.tolist() if f >= 0} | set(tree.slopes.feature.tolist())
     of = (
         ""
         if len(used) == reported.tree.schema.n_features
@@ -163,6 +169,11 @@ def leaf_section(reported: ReportedModel, level: float, tested: bool) -> Markup:
         f"before smoothing; Borrowed is the weight of {prior_source(reported.tree)} in the smoothed value, counted in "
         f"rows.{test}"
     )
+    if len(reported.tree.slopes):
+        text += (
+            " Within a leaf the prediction changes with the values of a row: each change is written for a step of the "
+            "value, within the range that stands in brackets; a missing value changes nothing."
+        )
     return section(
         "leaves",
         f"The {pluralise(reported.tree.n_leaves, 'leaf', 'leaves')}",

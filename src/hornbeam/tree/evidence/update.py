@@ -263,6 +263,7 @@ def _with_evidence(
         gain=tree.gain,
         history=(*tree.history, step),
         decision=tree.decision,
+        slopes=tree.slopes,
     )
 
 

@@ -9,7 +9,7 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.beta import beta_cdf, beta_quantile, student_bound
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["mean_bounds", "mean_in_bounds", "rate_bounds", "rate_in_bounds"]
+__all__ = ["mean_bounds", "mean_in_bounds", "moved_rate_bounds", "rate_bounds", "rate_in_bounds"]
 
 _PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 or 1 is never certain
 
@@ -74,6 +74,42 @@ def rate_in_bounds(belief: Floats, size: Floats, truth: Floats, level: float = 0
     below = beta_cdf(yes + _PSEUDO_COUNT, no, truth) <= 1 - tail
     within: Bools = (above | (yes <= 0) | (truth >= belief)) & (below | (no <= 0) | (truth <= belief))
     return within
+
+
+def moved_rate_bounds(low: Floats, high: Floats, base: Floats, moved: Floats) -> tuple[Floats, Floats]:
+    """Move bounds of rates as the terms of a row have moved the rates: the odds by the same factor.
+
+    Parameters
+    ----------
+    low, high : float64 arrays
+        Bounds of the rates of a leaf.
+    base : float64 array
+        The rates of the leaf, within the bounds.
+    moved : float64 array
+        The rates after the terms.
+
+    Returns
+    -------
+    low, high : float64 arrays
+        ``0 <= low <= moved <= high <= 1``. For two classes they are the softmax of the bounds with the same terms. A
+        bound of 0 or 1 stays, and so do the bounds of a rate of 0 or 1, which no term moves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> low, high = moved_rate_bounds(0.1 * one, 0.5 * one, base=0.2 * one, moved=0.5 * one)  # odds times 4
+    >>> low.round(3), high.round(3)
+    (array([0.308]), array([0.8]))
+    """
+    return np.minimum(_moved(low, base, moved), moved), np.maximum(_moved(high, base, moved), moved)
+
+
+def _moved(bound: Floats, base: Floats, moved: Floats) -> Floats:
+    yes = bound * moved * (1 - base)
+    total = yes + (1 - bound) * (1 - moved) * base
+    found: Floats = np.divide(yes, total, out=bound.copy(), where=total > 0)
+    return found
 
 
 def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:

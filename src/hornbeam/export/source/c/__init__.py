@@ -9,6 +9,7 @@ In reading order:
 - `declarations`: the head of the file
 - `nested`: the layout of nested ifs
 - `tables`: the layouts of tables and bins
+- `slopes`: tables and functions of leaves with slopes
 - `predictions`: tables of predictions, and the public functions
 """
 

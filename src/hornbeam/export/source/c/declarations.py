@@ -41,7 +41,7 @@ def declarations(program: Program) -> str:
     else:
         lines.append(f"int32_t {name}_class(const {name}_value *x);")
         lines.append(f"void {name}_probabilities(const {name}_value *x, {name}_probability *p);")
-    if not (program.is_fractional or program.is_regression):
+    if not (program.is_fractional or program.is_regression or program.has_slopes):
         lines.append(f"const {name}_probability *{name}_answer(const {name}_value *x);")
     if program.layout == "bins":
         lines.append(f"void {name}_bin(const {program.number.ctype} *x, {name}_value *bins);")
@@ -97,7 +97,7 @@ def _about(program: Program) -> str:
     else:
         how.append(f"{name}_class(x)             the code of the class that the model decides for")
         how.append(f"{name}_probabilities(x, p)  the probability of each class, {accuracy(program)}")
-    if not (program.is_fractional or program.is_regression):
+    if not (program.is_fractional or program.is_regression or program.has_slopes):
         how.append(f"{name}_answer(x)            the same probabilities, as a pointer into the table")
     how.append("")
     if program.layout == "bins":
@@ -131,4 +131,9 @@ def _about(program: Program) -> str:
         how.append(
             "arithmetic is not fused (-std=c99 or -ffp-contract=off) and not wider (FLT_EVAL_METHOD 0)."
         )
+    if program.has_slopes:
+        how.append(
+            "Leaves have slopes: terms that change the prediction with the values of a row. They have the"
+        )
+        how.append("tree's bits if double arithmetic is not wider (FLT_EVAL_METHOD 0); it is not fused.")
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in how) + " */\n"

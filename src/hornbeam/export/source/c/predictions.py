@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.export.source.c.numbers import Real
 from hornbeam.export.source.c.program import Program
+from hornbeam.export.source.c.slopes import sloped_predictions
 from hornbeam.export.source.c.tables import array
 from hornbeam.export.wording import wrapped
 from hornbeam.tree import Costs
@@ -51,7 +52,7 @@ def accuracy(program: Program) -> str:
     kind, belief = program.probability, program.flat.belief
     if kind == "double":
         return "exactly the tree's"
-    if program.is_regression:
+    if program.is_regression or program.has_slopes:
         return "the tree's, rounded to float"
     found = stored(belief, kind).astype(np.float64) / ONE.get(kind, 1)
     error = float(np.abs(found - belief).max())
@@ -82,6 +83,12 @@ def predictions(program: Program) -> str:
         "open": flat.most_open,
     }
     tables = array(f"{name}_node_at", flat.node.tolist())
+    if program.has_slopes:
+        decide = ""
+        if program.tree.decision.loss is not None:
+            exact = {"type": "double", "probabilities": "softmax"}
+            decide = _LEAST_COST.format(**parts, **exact, **_losses(program.tree.decision.loss))
+        return tables + _NODE.format(**parts) + sloped_predictions(program, decide)
     if program.is_regression:
         parts["belief"] = wrapped(literal(row[0]) for row in belief)
         return tables + (_MEANS + _NODE + _MEAN).format(**parts)
@@ -94,6 +101,7 @@ def predictions(program: Program) -> str:
         decide = _MOST_PROBABLE
         if program.tree.decision.loss is not None:
             decide = _LEAST_COST
+            parts |= {"type": f"{name}_probability", "probabilities": "probabilities"}
             parts |= _losses(program.tree.decision.loss)
         return tables + (_BELIEF + _NODE + _SHARED_PROBABILITIES + decide).format(**parts)
     tables += array(f"{name}_decided", flat.decided.tolist())
@@ -224,11 +232,11 @@ static const double {name}_loss[{NAME}_CLASSES][{NAME}_CLASSES] = {{
 
 int32_t {name}_class(const {name}_value *x)
 {{
-    {name}_probability p[{NAME}_CLASSES];
+    {type} p[{NAME}_CLASSES];
     double cost[{NAME}_CLASSES] = {{0.0}};
     double least;
     int32_t k = 0;
-    {name}_probabilities(x, p);
+    {name}_{probabilities}(x, p);
     for (int32_t t = 0; t < {NAME}_CLASSES; ++t)
         for (int32_t j = 0; j < {NAME}_CLASSES; ++j)
             cost[j] += p[t] * {name}_loss[t][j];

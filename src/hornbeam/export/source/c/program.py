@@ -107,6 +107,11 @@ class Program:
         return self.flat.fractional and not self.complete
 
     @property
+    def has_slopes(self) -> bool:
+        """Whether predictions of leaves change with the values of a row."""
+        return len(self.tree.slopes) > 0
+
+    @property
     def cuts(self) -> list[Floats]:
         """The thresholds of each feature, in ascending order."""
         flat = self.flat
@@ -125,5 +130,7 @@ def _without_unused(flat: LookupTables, complete: bool) -> LookupTables:
         node=flat.node[first:],
         belief=flat.belief[first:],
         decided=flat.decided[first:],
+        term_start=flat.term_start[first:],
+        score=flat.score[first:],
         lead=lead,
     )

@@ -16,6 +16,7 @@ from hornbeam.export.source.c.nested import nested
 from hornbeam.export.source.c.numbers import NUMBERS, Real
 from hornbeam.export.source.c.predictions import predictions, stored
 from hornbeam.export.source.c.program import Program
+from hornbeam.export.source.c.slopes import NO_FUSED
 from hornbeam.export.source.c.tables import array, binned_walk, binning, flat_walk
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
@@ -71,7 +72,7 @@ def to_c(
     ------
     ExportError
         If missing values go to every child, and the layout is "if" or the probabilities are not doubles: their sum
-        would not be exact.
+        would not be exact. If leaves have slopes, and the layout is "bins" or the probabilities are integers.
 
     Examples
     --------
@@ -103,13 +104,21 @@ def to_c(
             f"probability={probability!r}; expected layout='table' or 'bins' and probability='double'. Choose these, "
             "pass complete=True if rows have no missing values, or grow the tree with missing='own'."
         )
+    if program.has_slopes and (layout == "bins" or probability not in ("double", "float")):
+        raise ExportError(
+            f"Leaves of this tree have slopes, which need the values of a row and a logarithmic scale; with "
+            f"layout={layout!r} and probability={probability!r} there are none. Expected layout='if' or 'table' and "
+            "probability='double' or 'float'."
+        )
     if program.is_regression and probability not in ("double", "float"):
         raise ExportError(
             f"The target is numeric, and probability={probability!r} cannot hold a mean; expected 'double' or "
             "'float'."
         )
-    walk = _walk(program)
-    parts = [*_code_of_categories(program, "".join(walk)), *walk, predictions(program)]
+    walk = [*_walk(program), predictions(program)]
+    parts = [*_code_of_categories(program, "".join(walk)), *walk]
+    if program.has_slopes:
+        parts.insert(0, NO_FUSED)
     if not program.is_regression:
         parts.append(class_names(program))
     if isinstance(program.number, Real) and not complete:

@@ -1,0 +1,272 @@
+"""Probabilities of trees at 4 to 32 leaves and at depth 3 to 5: with slopes, without, and of other libraries.
+
+Settings of the readable trees were chosen on the sets of `TUNED`; all other sets are blind.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.quality.studies.cache import Cache
+from benchmarks.quality.studies.methods import Group, Outcome, timed
+from benchmarks.quality.studies.report import Line, Scores, gaps_table, provenance
+from benchmarks.quality.studies.sets import N_FOLDS, Entry, Fold
+from benchmarks.quality.studies.size_peers import LEAVES, PEERS, SIZES, limit
+from benchmarks.quality.studies.trade_off import answered
+from benchmarks.scale.cost_model import page
+from hornbeam import TreeClassifier
+from hornbeam.ensembles.canonical_rows import CanonicalRows
+from hornbeam.ensembles.distillation import taught
+from hornbeam.ensembles.distillation.teacher import TeacherResult, fit_teacher
+
+# fmt: off
+TUNED = frozenset([
+    "abalone", "ann-thyroid", "balance-scale", "banknote", "blood-transfusion", "breast-w", "car",
+    "cardiotocography", "climate-crashes", "cmc", "credit-a", "credit-g", "ecoli",
+    "electrical-grid", "glass", "heart-c", "ilpd", "ionosphere", "kr-vs-kp", "mammographic",
+    "maternal-risk", "messidor", "obesity", "page-blocks", "pima-diabetes", "qsar-biodeg",
+    "satimage", "segment", "spambase", "steel-plates", "tic-tac-toe", "vehicle", "waveform-21",
+    "wall-following", "wdbc", "wilt", "wine-quality-red", "yeast", "website-phishing",
+    "user-knowledge",
+])
+# fmt: on
+PAGE = Path(__file__).parents[3] / "docs" / "guide" / "small-trees.md"
+SLOPES = {"leaves-32": 3}  # at each size; 2 elsewhere
+MORE: dict[str, Callable[[Line], float]] = {
+    name: operator.attrgetter(name) for name in ("leaves", "depth", "numbers")
+}
+
+
+class SharedTeacher:
+    """Fits the teacher of a fold once, for the trees of all sizes; `seconds` is what the last one took."""
+
+    def __init__(self) -> None:
+        self._rows = b""
+        self._result: TeacherResult | None = None
+        self.seconds = 0.0
+
+    def __call__(self, rows: CanonicalRows, seed: int, n_jobs: int) -> TeacherResult | None:
+        if self._rows != rows.row_hash.tobytes():
+            self._rows = rows.row_hash.tobytes()
+            self._result, self.seconds = timed(lambda: fit_teacher(rows, seed, n_jobs))
+        return self._result
+
+
+def readable(size: str, slopes: int) -> TreeClassifier:
+    """The preset at a size: at most depth 7 up to 16 leaves, and at most 2^d leaves at depth d."""
+    limits = limit(size)
+    if depth := limits.get("max_depth"):
+        return TreeClassifier("readable", slopes=slopes, max_depth=depth, max_leaf_nodes=2**depth)
+    limits["max_depth"] = 7 if limits["max_leaf_nodes"] <= 16 else 64
+    return TreeClassifier("readable", slopes=slopes, **limits)
+
+
+def taught_trees(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
+    """The preset at every size, with slopes and without; the seconds of each include the teacher's."""
+    taught.fit_teacher = teacher = SharedTeacher()
+    train, test = fold.frames()
+    for method in _TAUGHT:
+        if method in wanted:
+            size, _, constant = method.partition("+")
+            model = readable(size, 0 if constant else SLOPES.get(size, 2))
+            before = teacher.seconds
+            _, seconds = timed(lambda model=model: model.fit(train, fold.y_train))
+            shared = teacher.seconds if teacher.seconds == before else 0.0
+            yield _of_tree(method, model, fold.spread(model.predict_proba(test)), seconds + shared)
+
+
+def plain_trees(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
+    """The default growth at every size, and without a limit."""
+    train, test = fold.frames()
+    for method in _PLAIN:
+        if method in wanted:
+            model = TreeClassifier(**({} if method == "default" else limit(method)))
+            _, seconds = timed(lambda model=model: model.fit(train, fold.y_train))
+            yield _of_tree(method, model, fold.spread(model.predict_proba(test)), seconds)
+
+
+def _of_tree(method: str, model: TreeClassifier, answer: np.ndarray, seconds: float) -> Outcome:
+    """An outcome with the numbers a reader meets: a split has one, a leaf one per class but the last, a term two."""
+    tree = model.tree_
+    numbers = (
+        tree.n_nodes - tree.n_leaves + tree.n_leaves * (tree.schema.n_classes - 1) + 2 * len(tree.slopes)
+    )
+    return Outcome(
+        method, answer, seconds, tree.n_nodes, leaves=tree.n_leaves, depth=tree.depth, numbers=numbers
+    )
+
+
+_TAUGHT = (*SIZES, *(f"{size}+constant" for size in SIZES))
+_PLAIN = ("default", *SIZES)
+GROUPS = (Group("readable", _TAUGHT, taught_trees), Group("plain", _PLAIN, plain_trees), *PEERS)
+CEILINGS = ("forest-100/forest-100", "lightgbm/lightgbm", "ebm/ebm", "weka/lmt", "plain/default")
+
+
+def at_size(scores: Scores, size: str) -> list[str]:
+    """The methods of a size that answered on some set, and the ceilings."""
+    wanted = [name for name in scores.methods if name.partition("/")[2].partition("+")[0] == size]
+    rmse = scores.comparison("RMSE")
+    ceilings = [name for name in CEILINGS if name in scores.methods]
+    return [name for name in (*wanted, *ceilings) if not np.isnan(rmse.of(name)).all()]
+
+
+def size_table(scores: Scores, size: str) -> str:
+    """Means at one size over the sets where the readable trees answered, and the record of the tree with slopes.
+
+    A method that did not answer on all of these sets is compared on its own sets: the mean shown is that of the
+    readable tree plus the mean difference there.
+    """
+    hero = f"readable/{size}"
+    names = at_size(scores, size)
+    tables = {measure: scores.comparison(measure) for measure in ("RMSE", "log loss", "0-1 loss")}
+    known = ~np.isnan(tables["RMSE"].of(hero))
+    sizes = {name: scores.table(name, MORE[name]) for name in ("leaves", "numbers")}
+    columns = [size, "sets", *tables, "leaves", "numbers", "CPU seconds"]
+    records = [f"RMSE: {hero} against it", "log loss", "0-1 loss"]
+    head = [
+        f"| {' | '.join([*columns, *records])} |",
+        "|---|" + "--:|" * (len(columns) - 1) + "---|" * len(records),
+    ]
+    rows = []
+    for name in names:
+        both = known & ~np.isnan(tables["RMSE"].of(name))
+        means = [
+            table.of(hero)[known].mean() + (table.of(name) - table.of(hero))[both].mean()
+            for table in tables.values()
+        ]
+        records = ["" if name == hero else str(table.record(hero, name)) for table in tables.values()]
+        counts = [_mean(table.of(name)[both]) for table in sizes.values()]
+        seconds = f"{np.median(scores.seconds().of(name)[both]):.2f}"
+        cells = [name, str(both.sum()), *(f"{mean:.4f}" for mean in means), *counts, seconds, *records]
+        rows.append((means[0], "| " + " | ".join(cells) + " |"))
+    return "\n".join([*head, *(row for _, row in sorted(rows))])
+
+
+def _mean(values: np.ndarray) -> str:
+    return "" if np.isnan(values).all() else f"{np.nanmean(values):.1f}"
+
+
+# Rows of the guide's tables: a name, the group, and the end of the method's name.
+SHOWN = {
+    "readable, with slopes": ("readable", ""),
+    "readable, constant leaves": ("readable", "+constant"),
+    "default growth": ("plain", ""),
+    "HSTreeCV (imodels)": ("hstree", ""),
+    "CART": ("cart", ""),
+}
+UNLIMITED = {
+    "default tree": "plain/default",
+    "forest of 100 trees": "forest-100/forest-100",
+    "LightGBM": "lightgbm/lightgbm",
+}
+
+
+def guide_table(scores: Scores) -> str:
+    """RMSE, log loss and 0-1 loss at 4 to 32 leaves, of the sets where all answered, and records of readable trees."""
+    measures = [scores.comparison(measure) for measure in ("RMSE", "log loss", "0-1 loss")]
+    rows = {label: [f"{group}/leaves-{n}{end}" for n in LEAVES] for label, (group, end) in SHOWN.items()}
+    rows |= {f"{label}, any size": [name] * len(LEAVES) for label, name in UNLIMITED.items()}
+    everything = sorted({name for names in rows.values() for name in names})
+    kept = ~np.isnan(measures[0].among(everything).losses).any(axis=1)
+    lines = [
+        f"| {kept.sum()} sets | {' | '.join(f'{n} leaves' for n in LEAVES)} |",
+        "|---|" + "---|" * len(LEAVES),
+    ]
+    for label, names in rows.items():
+        means = [" / ".join(f"{table.of(name)[kept].mean():.4f}" for table in measures) for name in names]
+        lines.append(
+            f"| {label} | {' | '.join(means if len(set(names)) > 1 else [*means[:1], '', '', ''])} |"
+        )
+    rmse = measures[0].on(kept)
+    for label, other in (("default growth", "plain/leaves-{}"), ("the default tree", "plain/default")):
+        for end, name in (("", "with slopes"), ("+constant", "constant leaves")):
+            records = [str(rmse.record(f"readable/leaves-{n}{end}", other.format(n))) for n in LEAVES]
+            lines.append(
+                f"| wins-draws-losses of readable, {name}, against {label} | {' | '.join(records)} |"
+            )
+    return "\n".join(lines)
+
+
+def run_methods(scores: Scores) -> Scores:
+    """The methods that have been run on any set."""
+    names = answered(scores)
+    return Scores(scores.entries, tuple(names), tuple(line for line in scores.lines if line.method in names))
+
+
+def part(scores: Scores, blind: bool) -> Scores:
+    """The sets on which settings were chosen, or the others."""
+    kept = tuple(entry for entry in scores.entries if (entry.name not in TUNED) == blind)
+    return Scores(kept, scores.methods, tuple(line for line in scores.lines if line.entry in kept))
+
+
+RULES = """The first folds of ten stratified ones, shuffled with a fixed seed; the folds of a set are pooled. RMSE is
+the root of the Brier score divided by the number of classes. Log loss in nats; the probability of the class that came
+counts as 1e-15 at least. Losses equal to four decimals are a draw; the two-sided sign test drops draws. Seconds are
+medians of CPU seconds of training a fold, single-threaded; those of readable trees include the teacher. Numbers: one
+for each split, one less than classes for each leaf, two for each term.
+
+`readable` has two slopes a leaf (three at 32 leaves), `+constant` none; `plain` is the default growth with that limit.
+`forest-100`, `lightgbm`, `ebm`, `weka/lmt` and `plain/default` have no limit. Where a method did not answer on all
+sets, its mean is that of the readable tree plus the mean difference on the sets where both answered."""
+
+
+def report(cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence[str]) -> None:
+    """Write scores.csv, summary.md and the figure, from as many folds as were run on any set."""
+    entries = list(entries)
+    n_folds = sum(any(cache.read(entry.key, "plain", k) for entry in entries) for k in range(N_FOLDS))
+    scores = run_methods(Scores.gather(cache, entries, GROUPS, n_folds))
+    if not scores.entries:
+        raise SystemExit(f"nothing has been run in {cache.folder}")
+    out.mkdir(parents=True, exist_ok=True)
+    scores.write_csv(out / "scores.csv", MORE)
+    (out / "summary.md").write_text(summary(scores, commands, n_folds), encoding="utf-8")
+    picture(scores, out / "sizes.png")
+    write_guide(scores)
+    print(f"{len(scores.entries)} sets in {out}")
+
+
+def write_guide(scores: Scores) -> None:
+    """Put the tables into the guide."""
+    tables = {name: guide_table(part(scores, name == "blind")) for name in ("blind", "tuned")}
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **tables), encoding="utf-8")
+
+
+def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:
+    """All tables: blind sets, sets of the settings, all sets, and where methods had no answer."""
+    parts = [
+        "# Small trees at fixed sizes",
+        f"{provenance(scores, commands)} Folds: {n_folds} of 10.",
+        RULES,
+    ]
+    for title, some in (("All", scores), ("Blind", part(scores, True)), ("Tuned", part(scores, False))):
+        parts.append(f"## {title}: {len(some.entries)} sets")
+        parts += [size_table(some, size) for size in SIZES if f"readable/{size}" in scores.methods]
+    return "\n\n".join([*parts, "## Without an answer", gaps_table(scores)]) + "\n"
+
+
+def picture(scores: Scores, path: Path) -> None:
+    """Draw RMSE against the number of leaves, with lines for models without a limit."""
+    import matplotlib.pyplot as plt
+
+    rmse = scores.comparison("RMSE")
+    names = [f"{group}/leaves-{n}{end}" for group, end in SHOWN.values() for n in LEAVES]
+    names += ["plain/default", "forest-100/forest-100"]
+    kept = ~np.isnan(rmse.among(names).losses).any(axis=1)
+    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    for label, (group, end) in SHOWN.items():
+        means = [rmse.of(f"{group}/leaves-{n}{end}")[kept].mean() for n in LEAVES]
+        axes.plot(LEAVES, means, marker="o", label=label)
+    for label, name in (("default tree, any size", names[-2]), ("forest of 100 trees", names[-1])):
+        mean = rmse.of(name)[kept].mean()
+        axes.axhline(mean, color="0.5", linewidth=1)
+        axes.annotate(label, (LEAVES[0], mean), (0, 3), textcoords="offset points", color="0.3")
+    axes.set(xscale="log", xticks=LEAVES, xticklabels=map(str, LEAVES), xlabel="leaves")
+    axes.set_ylabel(f"RMSE, mean of {kept.sum()} sets")
+    axes.minorticks_off()
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

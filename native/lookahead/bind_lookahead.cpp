@@ -1,0 +1,170 @@
+// Bindings of the search for a small tree and of the models of its leaves, with checks of their arguments.
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+
+#include "bindings/arrays.hpp"
+#include "bindings/checks.hpp"
+#include "lookahead/log_odds.hpp"
+#include "lookahead/search.hpp"
+
+namespace hornbeam {
+
+namespace {
+
+using namespace lookahead;
+
+constexpr int kMostSteps = 1 << 20;            // of the weight of a row: its products with two values fit 36 bits
+constexpr size_t kMostRows = size_t{1} << 26;  // so that their sums fit 62 bits
+constexpr int kMostLeaves = 1024, kMostThreads = 64;
+
+// Checked arguments that both functions share.
+struct Arguments {
+    Matrix<const uint8_t> codes;
+    In<int32_t> weight;
+    Matrix<const int32_t> share;
+    In<int32_t> n_codes;
+    In<bool> nominal;
+    In<int16_t> value;
+    std::vector<int64_t> squared, start;
+
+    SoftRows rows() const {
+        return {static_cast<int>(codes.shape(1)),
+                static_cast<int>(share.shape(1)),
+                codes.data(),
+                weight.data(),
+                share.data(),
+                squared.data(),
+                n_codes.data(),
+                nominal.data(),
+                start.data(),
+                value.data()};
+    }
+};
+
+Arguments checked(const Matrix<const uint8_t>& codes, const In<int32_t>& weight, const Matrix<const int32_t>& share,
+                  const In<int32_t>& n_codes, const In<bool>& nominal, const In<int16_t>& value) {
+    const size_t n = codes.shape(0), d = codes.shape(1), channels = share.shape(1);
+    expect(d > 0 && d <= (1 << 20) && channels > 0 && channels <= (1 << 16), "features and channels expected");
+    expect(weight.size() == n && share.shape(0) == n, "a weight and shares for each row expected");
+    expect(n_codes.size() == d && nominal.size() == d, "a number of codes and a kind for each feature expected");
+    expect_within(n_codes, 1, kMostCodes - 1, "from 1 to 255 codes expected");
+    std::vector<int64_t> start{0};
+    for (const int32_t codes_of_feature : n_codes) start.push_back(start.back() + codes_of_feature + 1);
+    expect(value.size() == static_cast<size_t>(start.back()), "a value for each code of each feature expected");
+    expect_within(weight, 1, kMostSteps, "weights from 1 to 2**20 steps expected");
+    expect_within(share, -kMostSteps, kMostSteps, "shares of at most 2**20 steps expected");
+    expect_within(value, -kUnitValue, kUnitValue, "values from -256 to 256 expected");
+    Arguments arguments{codes, weight, share, n_codes, nominal, value, std::vector<int64_t>(n), std::move(start)};
+    bool good = true;
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t f = 0; f < d; ++f) good &= codes(i, f) <= n_codes(f);
+        int64_t squares = 0;
+        for (size_t c = 0; c < channels; ++c) {
+            good &= -weight(i) <= share(i, c) && share(i, c) <= weight(i);
+            squares += int64_t{share(i, c)} * share(i, c);
+        }
+        arguments.squared[i] = squares / weight(i);
+    }
+    expect(good, "codes within their ranges, and shares up to the weight, expected");
+    return arguments;
+}
+
+LeafRules leaf_rules(int most_terms, double least_share, double ridge, double cut_off, int64_t min_weight) {
+    expect(0 <= most_terms && most_terms <= kMostTerms, "from 0 to 3 terms expected");
+    expect(least_share >= 0 && ridge > 0 && ridge <= 1 && 0 <= cut_off && cut_off < 0.5 && min_weight >= 1,
+           "shares, a ridge and a weight expected");
+    return {most_terms, least_share, ridge, cut_off, min_weight};
+}
+
+nb::tuple search_tree(const Matrix<const uint8_t>& codes, const In<int32_t>& weight, const Matrix<const int32_t>& share,
+                      const In<int32_t>& n_codes, const In<bool>& nominal, const In<int16_t>& value, int most_terms,
+                      double least_share, double ridge, double cut_off, int64_t min_weight, int max_leaves,
+                      int max_depth, int n_candidates, int per_feature, double apart, int overgrowth, int n_threads) {
+    expect(1 <= max_leaves && max_leaves <= kMostLeaves && max_depth >= 0, "from 1 to 1024 leaves expected");
+    expect(n_candidates >= 0 && per_feature >= 1 && apart >= 0 && overgrowth >= 1 && overgrowth <= 16 && n_threads >= 1,
+           "numbers of candidates, an overgrowth up to 16 and threads expected");
+    expect(codes.shape(0) > 0 && codes.shape(0) <= kMostRows, "from 1 to 2**26 rows expected");
+    std::vector<SoftSplit> splits;
+    {
+        nb::gil_scoped_release release;
+        const Arguments arguments = checked(codes, weight, share, n_codes, nominal, value);
+        const SoftRows rows = arguments.rows();
+        const LeafRules leaf = leaf_rules(most_terms, least_share, ridge, cut_off, min_weight);
+        const SearchRules rules{max_depth, n_candidates, per_feature, apart, overgrowth};
+        std::vector<int> members(codes.shape(0));
+        for (size_t i = 0; i < members.size(); ++i) members[i] = static_cast<int>(i);
+        ThreadTeam team(std::min(n_threads, kMostThreads));
+        splits = Search(rows, leaf, rules, team).run(std::move(members), max_leaves);
+    }
+    std::vector<int32_t> feature;
+    std::vector<uint8_t> left;
+    for (const SoftSplit& split : splits) {
+        feature.push_back(split.feature);
+        for (int code = 0; code < kMostCodes; ++code) left.push_back(split.left.contains(code));
+    }
+    const size_t n = feature.size();
+    return nb::make_tuple(to_numpy(std::move(feature)), to_numpy(std::move(left), {n, size_t{kMostCodes}}));
+}
+
+nb::tuple select_terms(const Matrix<const uint8_t>& codes, const In<int32_t>& weight,
+                       const Matrix<const int32_t>& share, const In<int32_t>& n_codes, const In<bool>& nominal,
+                       const In<int16_t>& value, int most_terms, double least_share, double ridge, double cut_off) {
+    expect(codes.shape(0) > 0 && codes.shape(0) <= kMostRows, "from 1 to 2**26 rows expected");
+    std::vector<int32_t> feature, category;
+    {
+        nb::gil_scoped_release release;
+        const Arguments arguments = checked(codes, weight, share, n_codes, nominal, value);
+        const SoftRows rows = arguments.rows();
+        const LeafRules rules = leaf_rules(most_terms, least_share, ridge, cut_off, 1);
+        std::vector<int> members(codes.shape(0));
+        for (size_t i = 0; i < members.size(); ++i) members[i] = static_cast<int>(i);
+        const LeafModel model = CutScan(rows, rules).leaf({members.data(), members.data() + members.size()});
+        for (int t = 0; t < model.terms.size; ++t) {
+            feature.push_back(model.terms.at[t].feature);
+            category.push_back(model.terms.at[t].category);
+        }
+    }
+    return nb::make_tuple(to_numpy(std::move(feature)), to_numpy(std::move(category)));
+}
+
+nb::tuple fit_log_odds(const Matrix<const double>& values, const Matrix<const double>& probability,
+                       const In<double>& weight, const In<double>& low, const In<double>& high, double ridge,
+                       int sweeps) {
+    const size_t n = values.shape(0), m = values.shape(1), k = probability.shape(1);
+    expect(n > 0 && m <= kMostTerms && k > 0 && k <= (1 << 16), "rows, at most 3 terms and classes expected");
+    expect(probability.shape(0) == n && weight.size() == n, "probabilities and a weight for each row expected");
+    expect(low.size() == m && high.size() == m, "two limits for each term expected");
+    expect(ridge > 0 && sweeps >= 0 && sweeps <= 10'000, "a ridge above 0 and at most 10,000 sweeps expected");
+    expect_within(values, -1e6, 1e6, "values up to 1e6 expected");
+    expect_within(low, -1e6, 1e6, "limits up to 1e6 expected");
+    expect_within(high, -1e6, 1e6, "limits up to 1e6 expected");
+    expect_within(probability, 0.0, 1.0, "probabilities expected");
+    expect_within(weight, 1e-6, 1e12, "weights from 1e-6 to 1e12 expected");
+    LogOdds model(values.data(), probability.data(), weight.data(), static_cast<int64_t>(n), static_cast<int>(m),
+                  static_cast<int>(k));
+    {
+        nb::gil_scoped_release release;
+        model.fit(ridge, sweeps, low.data(), high.data());
+    }
+    return nb::make_tuple(to_numpy(std::move(model.slopes()), {m, k}), to_numpy(std::move(model.centres())));
+}
+
+}  // namespace
+
+}  // namespace hornbeam
+
+void bind_lookahead(nanobind::module_& module) {
+    namespace nb = nanobind;
+    using namespace hornbeam;
+    module.def("search_tree", &search_tree, nb::arg("codes"), nb::arg("weight"), nb::arg("share"), nb::arg("n_codes"),
+               nb::arg("nominal"), nb::arg("value"), nb::arg("most_terms"), nb::arg("least_share"), nb::arg("ridge"),
+               nb::arg("cut_off"), nb::arg("min_weight"), nb::arg("max_leaves"), nb::arg("max_depth"),
+               nb::arg("n_candidates"), nb::arg("per_feature"), nb::arg("apart"), nb::arg("overgrowth"),
+               nb::arg("n_threads"));
+    module.def("select_terms", &select_terms, nb::arg("codes"), nb::arg("weight"), nb::arg("share"), nb::arg("n_codes"),
+               nb::arg("nominal"), nb::arg("value"), nb::arg("most_terms"), nb::arg("least_share"), nb::arg("ridge"),
+               nb::arg("cut_off"));
+    module.def("fit_log_odds", &fit_log_odds, nb::arg("values"), nb::arg("probability"), nb::arg("weight"),
+               nb::arg("low"), nb::arg("high"), nb::arg("ridge"), nb::arg("sweeps"));
+}

@@ -1,0 +1,224 @@
+// All cuts of a node, each valued by what its two branches explain with the terms of the node.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "lookahead/leaf_terms.hpp"
+
+namespace hornbeam::lookahead {
+
+// The weight and the shares of each code of each feature.
+inline void count_codes(const SoftRows& rows, RowSpan node, std::vector<int64_t>& counts) {
+    const int width = 1 + rows.n_channels;
+    counts.assign(rows.n_cells() * width, 0);
+    for (const int row : node) {
+        const uint8_t* codes = rows.row(row);
+        const int32_t* share = rows.shares(row);
+        const int64_t weight = rows.weight[row];
+        for (int f = 0; f < rows.n_features; ++f) {
+            int64_t* count = &counts[rows.cell(f, codes[f]) * width];
+            count[0] += weight;
+            for (int c = 0; c < rows.n_channels; ++c) count[1 + c] += share[c];
+        }
+    }
+}
+
+class CutScan {
+  public:
+    CutScan(const SoftRows& rows, const LeafRules& rules) : rows_(rows), rules_(rules), terms_(rows, rules) {}
+
+    // The model of a node as a leaf. The cuts that follow are those of this node.
+    LeafModel leaf(RowSpan node) {
+        count_codes(rows_, node, counts_);
+        return model_ = terms_.select(node, counts_);
+    }
+
+    // The cut of largest gain.
+    SoftSplit best(RowSpan node) {
+        SoftSplit best;
+        scan(node, [&](int feature, const std::vector<Cut>& cuts) {
+            const Cut* cut = largest(cuts);
+            if (cut && cut->gain > best.gain) best = split(feature, *cut);
+        });
+        return best;
+    }
+
+    // Up to `per_feature` cuts of each feature that differ by at least `apart` of the weight; the `most` of largest
+    // gain.
+    std::vector<SoftSplit> candidates(RowSpan node, int per_feature, double apart, size_t most) {
+        std::vector<SoftSplit> found;
+        scan(node, [&](int feature, std::vector<Cut>& cuts) {
+            for (int i = 0; i < per_feature; ++i) {
+                const Cut* cut = largest(cuts);
+                if (!cut) break;
+                found.push_back(split(feature, *cut));
+                const double at = cut->position;
+                for (Cut& other : cuts)
+                    if (std::fabs(other.position - at) < apart) other.gain = 0;
+            }
+        });
+        std::stable_sort(found.begin(), found.end(),
+                         [](const SoftSplit& a, const SoftSplit& b) { return a.gain > b.gain; });
+        if (found.size() > most) found.resize(most);
+        return found;
+    }
+
+  private:
+    struct Cut {
+        double gain;
+        double position;  // share of the weight up to the cut
+        int last;         // index into `order_` of the last code on the left
+        bool missing_left;
+    };
+
+    static const Cut* largest(const std::vector<Cut>& cuts) {
+        const Cut* best = nullptr;
+        for (const Cut& cut : cuts)
+            if (cut.gain > 0 && (!best || cut.gain > best->gain)) best = &cut;
+        return best;
+    }
+
+    template <class Visit>
+    void scan(RowSpan node, Visit visit) {
+        layout_ = {rows_.n_channels, model_.terms.size};
+        width_ = layout_.size();
+        if (model_.terms.size > 0) sum_moments(node);
+        const std::vector<int64_t>& sums = model_.terms.size > 0 ? moments_ : counts_;
+        total_.assign(width_, 0);
+        for (int code = 0; code <= rows_.n_codes[0]; ++code) add(&sums[rows_.cell(0, code) * width_], total_);
+        whole_ = explained(total_.data(), layout_, rules_.ridge);
+        for (int feature = 0; feature < rows_.n_features; ++feature) {
+            sort_codes(feature, sums);
+            list_cuts(feature, sums);
+            if (!cuts_.empty()) visit(feature, cuts_);
+        }
+    }
+
+    void sum_moments(RowSpan node) {
+        moments_.assign(rows_.n_cells() * width_, 0);
+        row_.resize(width_);
+        for (const int row : node) {
+            sums_of_row(rows_, model_.terms, row, row_.data());
+            const uint8_t* codes = rows_.row(row);
+            for (int f = 0; f < rows_.n_features; ++f) {
+                int64_t* sum = &moments_[rows_.cell(f, codes[f]) * width_];
+                for (int i = 0; i < width_; ++i) sum[i] += row_[i];
+            }
+        }
+    }
+
+    static void add(const int64_t* from, std::vector<int64_t>& to) {
+        for (size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    }
+
+    // Codes that occur in the node: numeric ones ascending; categories by mean, or with several channels along the
+    // direction in which their means differ most.
+    void sort_codes(int feature, const std::vector<int64_t>& sums) {
+        order_.clear();
+        for (int code = 0; code < rows_.n_codes[feature]; ++code)
+            if (sums[rows_.cell(feature, code) * width_] > 0) order_.push_back(code);
+        if (!rows_.nominal[feature]) return;
+        const int channels = rows_.n_channels;
+        const auto mean = [&](int code, int c) {
+            const int64_t* sum = &sums[rows_.cell(feature, code) * width_];
+            return static_cast<double>(sum[1 + c]) / static_cast<double>(sum[0]);
+        };
+        direction_.assign(channels, 0.0);
+        direction_[0] = 1.0;
+        if (channels > 1) find_direction(feature, sums, mean);
+        for (const int code : order_) {
+            double along = 0;
+            for (int c = 0; c < channels; ++c) along += direction_[c] * mean(code, c);
+            position_[code] = std::nearbyint(along * 0x1p40);  // rounding errors must not sort
+        }
+        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return position_[a] < position_[b]; });
+    }
+
+    // The first principal component of the means, by power iteration from the channel that varies most.
+    template <class Mean>
+    void find_direction(int feature, const std::vector<int64_t>& sums, Mean mean) {
+        constexpr int kSteps = 24;
+        const int channels = rows_.n_channels;
+        std::vector<double> centre(channels, 0.0), next(channels, 0.0);
+        double weight = 0;
+        for (const int code : order_) {
+            const int64_t* sum = &sums[rows_.cell(feature, code) * width_];
+            weight += static_cast<double>(sum[0]);
+            for (int c = 0; c < channels; ++c) {
+                centre[c] += static_cast<double>(sum[1 + c]);
+                next[c] += static_cast<double>(sum[1 + c]) * mean(code, c);
+            }
+        }
+        int most = 0;
+        for (int c = 0; c < channels; ++c) {
+            centre[c] /= weight;
+            next[c] -= centre[c] * centre[c] * weight;
+            if (next[c] > next[most] * (1 + 1e-9)) most = c;
+        }
+        direction_.assign(channels, 0.0);
+        direction_[most] = 1.0;
+        for (int step = 0; step < kSteps; ++step) {
+            next.assign(channels, 0.0);
+            for (const int code : order_) {
+                double along = 0;
+                for (int c = 0; c < channels; ++c) along += direction_[c] * (mean(code, c) - centre[c]);
+                along *= static_cast<double>(sums[rows_.cell(feature, code) * width_]);
+                for (int c = 0; c < channels; ++c) next[c] += along * (mean(code, c) - centre[c]);
+            }
+            double largest = 0;
+            for (const double x : next) largest = std::max(largest, std::fabs(x));
+            if (largest == 0) return;
+            for (int c = 0; c < channels; ++c) direction_[c] = next[c] / largest;
+        }
+    }
+
+    // Gains of the cuts of a feature, with missing values on the right and on the left.
+    void list_cuts(int feature, const std::vector<int64_t>& sums) {
+        cuts_.clear();
+        const int64_t* missing = &sums[rows_.cell(feature, rows_.n_codes[feature]) * width_];
+        for (const bool missing_left : {false, true}) {
+            if (missing_left && missing[0] == 0) break;
+            left_.assign(width_, 0);
+            if (missing_left) add(missing, left_);
+            for (size_t i = 0; i < order_.size(); ++i) {
+                add(&sums[rows_.cell(feature, order_[i]) * width_], left_);
+                if (left_[0] < rules_.min_weight) continue;
+                if (total_[0] - left_[0] < rules_.min_weight) break;
+                right_.resize(width_);
+                for (int j = 0; j < width_; ++j) right_[j] = total_[j] - left_[j];
+                const double gain = explained(left_.data(), layout_, rules_.ridge) +
+                                    explained(right_.data(), layout_, rules_.ridge) - whole_;
+                if (gain > 1e-9 * whole_)
+                    cuts_.push_back({gain, static_cast<double>(left_[0]) / static_cast<double>(total_[0]),
+                                     static_cast<int>(i), missing_left});
+            }
+        }
+    }
+
+    SoftSplit split(int feature, const Cut& cut) const {
+        SoftSplit split{feature, {}, cut.gain};
+        for (int i = 0; i <= cut.last; ++i) split.left.add(order_[i]);
+        if (!rows_.nominal[feature])
+            for (int code = 0; code < order_[cut.last]; ++code) split.left.add(code);
+        if (cut.missing_left) split.left.add(rows_.n_codes[feature]);
+        return split;
+    }
+
+    const SoftRows& rows_;
+    const LeafRules& rules_;
+    TermSelection terms_;
+    LeafModel model_;
+    Layout layout_{0, 0};
+    int width_ = 0;
+    std::vector<int64_t> counts_, moments_, total_, left_, right_, row_;
+    std::vector<double> direction_;
+    double position_[kMostCodes];
+    double whole_ = 0;
+    std::vector<int> order_;
+    std::vector<Cut> cuts_;
+};
+
+}  // namespace hornbeam::lookahead

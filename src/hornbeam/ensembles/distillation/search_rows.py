@@ -1,0 +1,139 @@
+"""Rows with soft labels, encoded for the search and for the selection of terms."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.table import Table
+from hornbeam.ensembles.distillation.soft_growth import relative_weights
+from hornbeam.kernels.lookahead import MOST_CODES, UNIT_VALUE, SoftRows
+from hornbeam.kernels.sums import dot
+from hornbeam.recipe import Recipe
+from hornbeam.typing import Codes, Floats, Indices
+
+__all__ = ["STEPS", "SearchRows"]
+
+STEPS = 4096  #: of the mean weight of a row
+_MOST_STEPS = 2**20  # of a row; a heavier one counts as this much
+_MAX_BINS = 64  # of a numeric feature: more cuts cost time and explain hardly more
+_WIDEST = 8.0  # standard deviations of a mean: values beyond count as this
+_DEVIATIONS = 2.5  # values farther from the mean count as this many standard deviations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchRows:
+    """Encoded rows with soft labels.
+
+    Parameters
+    ----------
+    rows : SoftRows
+        Input of the kernels.
+    bins : Bins
+        Bins of the features.
+    groups : dict from int to int array
+        For a feature with more than 255 categories, the code of each category: the rarest share the last code.
+
+    Examples
+    --------
+    >>> table = Table.read([[1.0], [2.0], [4.0]])
+    >>> search = SearchRows.of(table, np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]))
+    >>> search.rows.codes.ravel().tolist(), search.rows.share.ravel().tolist()
+    ([0, 1, 2], [410, 2048, 3277])
+    """
+
+    rows: SoftRows
+    bins: Bins
+    groups: dict[int, NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, table: Table, labels: Floats, n_jobs: int = 1) -> Self:
+        """Encode rows and their labels.
+
+        Labels are class probabilities, of which one is enough for two classes, or means of a numeric target in one
+        column, which are standardised.
+        """
+        steps = np.clip(np.rint(relative_weights(table) * STEPS), 1, _MOST_STEPS)
+        channels = labels[:, 1:] if labels.shape[1] == 2 else labels
+        if labels.shape[1] == 1:
+            channels = _standardised(labels)
+        bins = Recipe(max_bins=_MAX_BINS).bin(table, n_jobs)
+        codes, n_codes, groups = _grouped(bins.encode(table, n_jobs), bins)
+        rows = SoftRows(
+            codes,
+            steps.astype(np.int32),
+            np.ascontiguousarray(np.rint(steps[:, None] * channels).astype(np.int32)),
+            n_codes,
+            bins.nominal,
+            _code_values(table, codes, n_codes, bins),
+        )
+        return cls(rows, bins, groups)
+
+    def codes_of(self, feature: int) -> NDArray[np.intp]:
+        """Return the code of each category of a nominal feature."""
+        return self.groups.get(feature, np.arange(self.bins.n_codes[feature]))
+
+
+def _grouped(codes: Codes, bins: Bins) -> tuple[NDArray[np.uint8], Indices, dict[int, NDArray[np.intp]]]:
+    """Reduce features of more than 255 categories to the 254 most frequent ones and one code for the others."""
+    n_codes, groups = bins.n_codes.copy(), {}
+    for feature in np.flatnonzero(bins.n_codes > MOST_CODES).tolist():
+        n = int(bins.n_codes[feature])
+        size = np.bincount(codes[:, feature], minlength=n + 1)[:n]
+        rank = np.empty(n, np.intp)
+        rank[np.argsort(-size, kind="stable")] = np.arange(n)
+        groups[feature] = np.minimum(rank, MOST_CODES - 1)
+        codes[:, feature] = np.append(groups[feature], MOST_CODES)[codes[:, feature]]
+        n_codes[feature] = MOST_CODES
+    return codes.astype(np.uint8, copy=False), n_codes, groups
+
+
+def _standardised(means: Floats) -> Floats:
+    """Scale a column to mean 0 and variance 1, then to the range of a probability: few values are beyond its ends."""
+    largest = float(np.abs(means).max(initial=0.0))
+    if largest == 0.0:
+        return means
+    scaled = means / largest
+    centre, deviation = _mean_and_deviation(scaled[:, 0])
+    if deviation == 0.0:
+        return np.zeros_like(scaled)
+    standardised: Floats = np.clip((scaled - centre) / (_WIDEST * deviation), -1.0, 1.0)
+    return standardised
+
+
+def _code_values(table: Table, codes: NDArray[np.uint8], n_codes: Indices, bins: Bins) -> NDArray[np.int16]:
+    """Compute the value of each code of each feature; 0 for categories."""
+    values = []
+    for number, n in enumerate(n_codes.tolist()):
+        of_codes = np.zeros(n + 1, np.int16)
+        if not bins.nominal[number]:
+            of_codes[:n] = _standard_values(table.columns[number], codes[:, number], n)
+        values.append(of_codes)
+    return np.concatenate(values)
+
+
+def _standard_values(column: Floats, codes: NDArray[np.uint8], n_codes: int) -> Floats:
+    """Compute the mean of the rows of each code, in steps of the standard deviation of the feature."""
+    known = codes < n_codes
+    code, value = codes[known], column[known]
+    largest = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros(n_codes)
+    value = np.clip(value, -largest, largest) / largest  # an infinite value counts as the largest finite one
+    size = np.bincount(code, minlength=n_codes)
+    total = np.bincount(code, value, minlength=n_codes)
+    centre, deviation = _mean_and_deviation(value)
+    if deviation == 0.0:
+        return np.zeros(n_codes)
+    standard = (total / np.maximum(size, 1) - centre) / deviation
+    clipped = np.clip(standard, -_DEVIATIONS, _DEVIATIONS)
+    return np.where(size > 0, np.rint(clipped / _DEVIATIONS * UNIT_VALUE), 0.0)
+
+
+def _mean_and_deviation(values: Floats) -> tuple[float, float]:
+    mean = dot(values, np.ones(len(values))) / len(values)
+    centred = values - mean
+    return mean, sqrt(dot(centred, centred) / len(values))

@@ -1,0 +1,131 @@
+"""Translation of the parameters of a tree with a teacher, and of the preset "readable", into a fitter."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.errors import ParameterError, shown
+from hornbeam.estimators.parameters.validators import (
+    is_named,
+    is_whole,
+    limit,
+    number,
+    parameter_error,
+    resolve_seed,
+)
+
+if TYPE_CHECKING:
+    from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
+    from hornbeam.ensembles.distillation.taught import Taught
+
+__all__ = ["READABLE", "has_teacher", "resolve_slopes", "small_tree_rows", "taught_fitter"]
+
+READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, two slopes per leaf
+_LEAVES, _DEPTH, _SLOPES = 16, 7, 2
+_MOST_SLOPES = 3
+
+# Parameters of growing, pruning and smoothing: with a teacher, none of them has an effect.
+_UNUSED = (
+    "criterion",
+    "nominal",
+    "missing",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_impurity_decrease",
+    "max_bins",
+    "smoothing",
+    "pruning",
+    "tolerance",
+    "monotonic_cst",
+)
+
+
+def has_teacher(estimator: Any) -> bool:
+    """Whether the tree of an estimator is fitted to the predictions of a teacher."""
+    teacher, readable = estimator.teacher, _is_readable(estimator)
+    if is_named(teacher, "ensemble"):
+        return True
+    if is_named(teacher, "auto"):
+        return readable or resolve_slopes(estimator.slopes, 0) > 0
+    if teacher is not None:
+        raise parameter_error(
+            "teacher",
+            teacher,
+            "'auto', 'ensemble' or None",
+            "Use hornbeam.distill for a teacher of your own.",
+        )
+    if readable or resolve_slopes(estimator.slopes, 0) > 0:
+        raise ParameterError(
+            "teacher=None: slopes and the preset 'readable' need a teacher. Pass teacher='auto', or slopes=0 and "
+            "another preset."
+        )
+    return False
+
+
+def taught_fitter(estimator: Any) -> Taught:
+    """Make the fitter of an estimator with a teacher."""
+    # Imported only when needed: ensembles are slow to import.
+    from hornbeam.ensembles.distillation.distillation import Distillation
+    from hornbeam.ensembles.distillation.taught import Taught
+
+    _refuse_unused(estimator)
+    readable = _is_readable(estimator)
+    leaves, depth = limit("max_leaf_nodes", estimator.max_leaf_nodes), limit("max_depth", estimator.max_depth)
+    if readable:
+        leaves, depth = _LEAVES if leaves is None else leaves, _DEPTH if depth is None else depth
+    return Taught(
+        Distillation(
+            synthetic_rows=small_tree_rows(resolve_seed(estimator.random_state), leaves),
+            max_leaf_nodes=leaves,
+            max_depth=depth,
+            slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
+            min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
+        )
+    )
+
+
+def small_tree_rows(seed: int, max_leaf_nodes: int | None) -> SyntheticRows:
+    """Choose the number of synthetic rows: a small tree needs fewer than a tree of any size.
+
+    Examples
+    --------
+    >>> small_tree_rows(0, 16).most < small_tree_rows(0, None).most
+    True
+    """
+    from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED
+    from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
+
+    if max_leaf_nodes is None or max_leaf_nodes > MOST_SEARCHED:
+        return SyntheticRows(seed=seed)
+    return SyntheticRows(most=15_000, seed=seed)
+
+
+def resolve_slopes(value: Any, default: int) -> int:
+    """Return the number of slopes per leaf; "auto" is the default.
+
+    Examples
+    --------
+    >>> resolve_slopes("auto", 2), resolve_slopes(1, 2)
+    (2, 1)
+    """
+    if is_named(value, "auto"):
+        return default
+    if is_whole(value) and 0 <= value <= _MOST_SLOPES:
+        return int(value)
+    raise parameter_error("slopes", value, "'auto', or a whole number from 0 to 3", "Pass slopes=2, say.")
+
+
+def _is_readable(estimator: Any) -> bool:
+    return is_named(estimator.preset, READABLE)
+
+
+def _refuse_unused(estimator: Any) -> None:
+    parameters = signature(type(estimator)).parameters
+    for name in _UNUSED:
+        value = getattr(estimator, name, None)
+        if name in parameters and value is not parameters[name].default and value != parameters[name].default:
+            raise ParameterError(
+                f"{name}={shown(value)}: a tree with a teacher does not use it; expected the default. Its size is "
+                "set by max_leaf_nodes, max_depth and slopes."
+            )

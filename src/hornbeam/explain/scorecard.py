@@ -1,0 +1,331 @@
+"""Scorecards: a tree of two classes as points per segment, as credit risk reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, log
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.explain.wording import rule_texts
+from hornbeam.export.checks import HasTree, single_tree
+from hornbeam.export.people.markdown import code_span
+from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
+from hornbeam.export.wording import label_text, threshold_text
+from hornbeam.html_table import html_table
+from hornbeam.tree import Tree
+from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.route import predict_rows
+from hornbeam.typing import Floats, Label
+
+__all__ = ["ScoreTerm", "Scorecard", "Segment", "scorecard"]
+
+_HEADER = ("segment", "if", "base points", "feature", "points", "within", "0 points at")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTerm:
+    """A line of a scorecard: the points of a step of a feature, or of a category.
+
+    Parameters
+    ----------
+    feature : str
+        The feature, as text; with its category if the points are those of a category.
+    points : float
+        Points per step, or of the category.
+    step : str
+        The step, such as "+10" or "step up"; empty for a category.
+    within : str
+        The range that a value is limited to; empty for a category.
+    reference : str
+        The value with 0 points; empty for a category.
+    """
+
+    feature: str
+    points: float
+    step: str = ""
+    within: str = ""
+    reference: str = ""
+
+    @property
+    def text(self) -> str:
+        """The rounded points, with their step."""
+        return f"{_signed(self.points)} per {self.step}" if self.step else _signed(self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A leaf of a scorecard.
+
+    Parameters
+    ----------
+    node : int
+        The leaf.
+    rule : str
+        The conditions on the path to it.
+    points : float
+        Base points: those of the leaf's own prediction.
+    terms : tuple of ScoreTerm
+    """
+
+    node: int
+    rule: str
+    points: float
+    terms: tuple[ScoreTerm, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scorecard:
+    """A tree of two classes as points: ``offset + factor * log odds``; printed, a table.
+
+    Parameters
+    ----------
+    tree : Tree
+    positive : label
+        The class that more points speak for.
+    offset : float
+        Points at odds of 1 to 1.
+    factor : float
+        Points per unit of the log odds.
+    segments : tuple of Segment
+        One per leaf.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [0], [3], [3]], ["good", "good", "bad", "bad"])
+    >>> scorecard(clf)
+    | segment | if | base points | feature | points | within | 0 points at |
+    |--:|---|--:|---|---|---|--:|
+    | 1 | `x0 ≤ 2` | 519 |  |  |  |  |
+    | 2 | `x0 > 2` | 455 |  |  |  |  |
+    <BLANKLINE>
+    Points = 487.123 + 28.8539 × log odds of `good`.
+    """
+
+    tree: Tree
+    positive: Label
+    offset: float
+    factor: float
+    segments: tuple[Segment, ...]
+
+    def points(self, table: Table) -> Floats:
+        """Compute the exact points of rows, not rounded.
+
+        Parameters
+        ----------
+        table : Table
+            Rows read with the schema of the tree.
+
+        Returns
+        -------
+        float64 array of shape (n_rows,)
+            Infinite where the probability is 0 or 1. A row that stops above a leaf has the points of that node.
+
+        Examples
+        --------
+        >>> from hornbeam import Table, TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [0], [3], [3]], ["good", "good", "bad", "bad"])
+        >>> scorecard(clf).points(Table.read([[0], [9]], schema=clf.tree_.schema)).round(1)
+        array([518.8, 455.4])
+        """
+        code = self.tree.schema.classes.index(self.positive)
+        probability = predict_rows(self.tree, table)
+        with np.errstate(divide="ignore"):
+            score: Floats = np.log(probability[:, code]) - np.log(probability[:, 1 - code])
+        return self.offset + self.factor * score
+
+    def to_markdown(self) -> str:
+        """Write the scorecard as a Markdown table; names from the data stand in code spans.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
+        >>> scorecard(clf).to_markdown().splitlines()[2]
+        '| 1 | `x0 ≤ 2` | 507 |  |  |  |  |'
+        """
+        lines = [f"| {' | '.join(_HEADER)} |", "|--:|---|--:|---|---|---|--:|"]
+        for row in self._cells():
+            # Only the number of the segment and the points hold no names from the data.
+            cells = [code_span(cell) if cell and at not in (0, 2, 4) else cell for at, cell in enumerate(row)]
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join([*lines, "", self._formula(code_span(label_text(self.positive)))])
+
+    def to_html(self) -> str:
+        """Write the scorecard as an HTML table.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
+        >>> "x0 ≤ 2" in scorecard(clf).to_html()
+        True
+        """
+        note = self._formula(label_text(self.positive))
+        text = ("if", "feature", "points", "within")
+        return html_table("Scorecard", _HEADER, self._cells(), text=text, note=note, most_rows=None)
+
+    def sql(self, **settings: Any) -> str:
+        r"""Write a query that computes the prediction and the exact points of the rows of a table.
+
+        Parameters
+        ----------
+        **settings : object
+            As of `hornbeam.export.to_sql`: table, dialect, keep, columns.
+
+        Returns
+        -------
+        str
+            A query with the columns of `to_sql` and ``points``; NULL where the probability is 0 or 1.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
+        >>> print(*scorecard(clf).sql(dialect="sqlite").splitlines()[:4], sep="\n")
+        SELECT
+          scored.*,
+          CASE WHEN p0 > 0 AND p1 > 0 THEN 487.122... + 28.853... * (LN(p1) - LN(p0)) END AS points
+        FROM (
+        """
+        from hornbeam.export import to_sql
+
+        code = self.tree.schema.classes.index(self.positive)
+        points = f"{self.offset!r} + {self.factor!r} * (LN(p{code}) - LN(p{1 - code}))"
+        known = f"  CASE WHEN p0 > 0 AND p1 > 0 THEN {points} END AS points"
+        predictions = to_sql(self.tree, **settings)
+        return "\n".join(["SELECT", "  scored.*,", known, "FROM (", predictions, ") AS scored"])
+
+    def _formula(self, positive: str) -> str:
+        return f"Points = {self.offset:.6g} + {self.factor:.6g} × log odds of {positive}."
+
+    def _cells(self) -> Iterator[tuple[str, ...]]:
+        """Write a line per term; the first of a segment also has its rule and base points."""
+        for segment in self.segments:
+            head = (str(segment.node), segment.rule, _rounded(segment.points))
+            for term in segment.terms:
+                yield *head, term.feature, term.text, term.within, term.reference
+                head = ("", "", "")
+            if not segment.terms:
+                yield *head, "", "", "", ""
+
+    def __repr__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def scorecard(
+    model: Tree | HasTree,
+    *,
+    positive: Label | None = None,
+    base_points: float = 600.0,
+    base_odds: float = 50.0,
+    points_to_double: float = 20.0,
+) -> Scorecard:
+    """Write a tree of two classes as a scorecard: base points per segment, and points per step of each term.
+
+    Parameters
+    ----------
+    model : Tree or fitted TreeClassifier
+        Of two classes; with or without slopes.
+    positive : label, optional
+        The class that more points speak for. Default: the last class.
+    base_points : float, default 600
+        Points of a row with the odds `base_odds`.
+    base_odds : float, default 50
+        Probability of `positive` divided by that of the other class at `base_points`.
+    points_to_double : float, default 20
+        Points that double the odds; with a negative number more points speak against `positive`.
+
+    Returns
+    -------
+    Scorecard
+
+    Notes
+    -----
+    The exact points of a row are ``offset + factor * log odds``, with ``factor = points_to_double / log(2)`` and
+    ``offset = base_points - factor * log(base_odds)`` (`Scorecard.points`). Tables have rounded numbers, so points that
+    are added up by hand may differ by a few.
+
+    By hand: find the segment, begin with its base points, and add for each feature its points per step times the number
+    of steps from the value with 0 points to the row's value, which is first limited to the range; a missing value adds
+    nothing. For a category, add its points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
+    >>> leaf = Tree.raw(Schema((Feature("late"),), ("bad", "good")), Skeleton.leaf(), np.array([[1, 4]]))
+    >>> slopes = Slopes.of([0], [0], low=[0], high=[4], centre=[1], slope=[[np.log(2), 0]])
+    >>> scorecard(with_slopes(leaf, slopes))
+    | segment | if | base points | feature | points | within | 0 points at |
+    |--:|---|--:|---|---|---|--:|
+    | 0 | `every row` | 527 | `late` | −20 per +1 | `0 to 4` | `1` |
+    <BLANKLINE>
+    Points = 487.123 + 28.8539 × log odds of `good`.
+    """
+    tree = single_tree(model)
+    if tree.n_classes != 2:
+        found = "is numeric" if tree.is_regression else f"has {tree.n_classes} classes"
+        raise ParameterError(f"the target {found}, and a scorecard is for two classes.")
+    if not 0 < base_odds < inf or not 0 < abs(points_to_double) < inf or not abs(base_points) < inf:
+        raise ParameterError(
+            f"base_points={base_points!r}, base_odds={base_odds!r} and points_to_double={points_to_double!r}: expected "
+            "finite numbers, odds above 0, and points to double that are not 0."
+        )
+    code = 1 if positive is None else class_code(tree.schema.classes, positive)
+    factor = points_to_double / log(2)
+    offset = base_points - factor * log(base_odds)
+    nodes = np.flatnonzero(tree.skeleton.is_leaf).tolist()
+    segments = []
+    for node, rule in zip(nodes, rule_texts(tree, nodes), strict=True):
+        with np.errstate(divide="ignore"):
+            score = float(np.log(tree.belief[node, code]) - np.log(tree.belief[node, 1 - code]))
+        terms = [line for term in leaf_terms(tree, node) for line in _score_terms(term, code, factor)]
+        segments.append(Segment(node, rule, offset + factor * score, tuple(terms)))
+    return Scorecard(tree, tree.schema.classes[code], offset, factor, tuple(segments))
+
+
+def _score_terms(term: LeafTerm, code: int, factor: float) -> Iterator[ScoreTerm]:
+    """Return the lines of a term: one, or one per category."""
+    if term.codes:
+        for at, slope in zip(term.codes, term.slope, strict=True):
+            name = f"{term.name} = {label_text(term.feature.categories[at])}"
+            yield ScoreTerm(name, factor * term.contrast(term.intercept + slope, code))
+        if len(term.codes) < len(term.feature.categories):
+            yield ScoreTerm(f"{term.name}: another", factor * term.contrast(term.intercept, code))
+        return
+    low, high = (threshold_text(term.feature, bound, 4) for bound in (term.low, term.high))
+    reference = term.reference(code)
+    yield ScoreTerm(
+        term.name,
+        factor * term.contrast(term.slope, code) * term.step,
+        "step up" if term.feature.kind is Kind.ORDINAL else f"+{step_text(term.step)}",
+        f"{low} to {high}",
+        "" if reference is None else _reference_text(term, reference),
+    )
+
+
+def _reference_text(term: LeafTerm, reference: float) -> str:
+    return (
+        term.between(reference) if term.feature.kind is Kind.ORDINAL else rounded_text(reference, term.step)
+    )
+
+
+def _rounded(points: float) -> str:
+    return f"{points:.0f}".replace("-", "−") if abs(points) < inf else ("∞" if points > 0 else "−∞")
+
+
+def _signed(points: float) -> str:
+    """Write points with their sign; those below ten with one decimal."""
+    size = f"{abs(points):.0f}" if abs(points) >= 9.95 else f"{abs(points):.1f}".removesuffix(".0")
+    return f"{'−' if points < 0 else '+'}{size}"

@@ -1,0 +1,98 @@
+"""Moves of one feature within a leaf with slopes that lead to another prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import ceil, floor, isnan
+
+from hornbeam.data.schema import Kind
+from hornbeam.export.slope_text import LeafTerm, leaf_terms
+from hornbeam.tree import Condition, Tree
+from hornbeam.tree.condition import is_missing
+
+__all__ = ["term_moves"]
+
+_HALVINGS = 60  # of a range: enough for every bit of a double
+
+
+def term_moves(
+    tree: Tree,
+    node: int,
+    row: Sequence[float],
+    given: Mapping[int, Condition],
+    reaches: Callable[[list[float]], bool],
+) -> Iterator[Condition]:
+    """Find the smallest moves of a single feature, within the limits of its term, after which a row is as wanted.
+
+    Parameters
+    ----------
+    tree : Tree
+    node : int
+        A leaf.
+    row : sequence of float
+        A row in this leaf: a value per feature, as in the columns of a table.
+    given : mapping from int to Condition
+        Per feature that the path tests, the condition of the path: moved rows stay in the leaf.
+    reaches : callable
+        Whether a row is as wanted.
+
+    Yields
+    ------
+    Condition
+        On a numeric feature a bound, rounded so that it can be read, up to which or from which the row is as wanted; on
+        others the categories with which it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
+    >>> from hornbeam.tree.route import row_predictor
+    >>> leaf = Tree.raw(Schema((Feature("late"),), ("good", "bad")), Skeleton.leaf(), np.array([[4, 1]]))
+    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[4], centre=[1], slope=[[0, np.log(2)]]))
+    >>> predict = row_predictor(tree)
+    >>> [move.above for move in term_moves(tree, 0, [0.0], {}, lambda row: predict(row)[1] > 0.5)]
+    [3.01]
+    """
+    for term in leaf_terms(tree, node):
+        path = given.get(term.column, Condition(term.column, term.feature))
+
+        def holds(value: float, at: int = term.column, path: Condition = path) -> bool:
+            return path.holds(value) and reaches([*row[:at], value, *row[at + 1 :]])
+
+        if term.feature.kind is Kind.NUMERIC:
+            yield from _bounds(term, row[term.column], path, holds)
+        else:
+            codes = [code for code in range(len(term.feature.categories)) if holds(code)]
+            if codes:
+                yield replace(path, among=tuple(codes), missing=False)
+
+
+def _bounds(
+    term: LeafTerm, value: float, path: Condition, holds: Callable[[float], bool]
+) -> Iterator[Condition]:
+    """Find the nearest bound below the value, and above it; from a missing value, in the whole range of the term."""
+    missing = is_missing(term.feature, value)
+    unit = term.step / 100
+    low = term.low if path.above is None else max(term.low, floor(path.above / unit + 1) * unit)
+    high = term.high if path.at_most is None else min(term.high, path.at_most)
+    for end, round_to in ((low, floor), (high, ceil)):
+        start = (high if end == low else low) if missing else min(max(value, low), high)
+        if low > high or isnan(end) or not holds(end):
+            continue
+        outside, inside = start, end
+        if holds(start):  # only for a missing value: every value of the range is as wanted
+            inside = start
+        for _ in range(_HALVINGS):
+            middle = outside + (inside - outside) / 2
+            if holds(middle):
+                inside = middle
+            else:
+                outside = middle
+        rounded = round(round_to(inside / unit) * unit, 12)
+        bound = rounded if low <= rounded <= high and holds(rounded) else inside
+        if end == low:
+            yield replace(path, at_most=bound, missing=False)
+        else:
+            yield replace(path, above=bound, missing=False)

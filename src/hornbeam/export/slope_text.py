@@ -1,0 +1,316 @@
+"""Terms of leaves for people: odds ratios per step, and the text of them.
+
+In classification with two classes a term multiplies the odds of a class by a factor that changes with the value of a
+feature: by the same ratio with every step of the value. With more classes it multiplies the odds of each class against
+the geometric mean of all classes. In regression it adds to the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from math import exp, floor, inf, log, log10
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.export.wording import feature_name, label_text, number_text, threshold_text
+from hornbeam.tree import Slopes, Tree
+from hornbeam.tree.condition import is_missing
+from hornbeam.typing import Floats, Label
+
+__all__ = [
+    "LeafTerm",
+    "change_text",
+    "factor_text",
+    "leaf_terms",
+    "round_step",
+    "rounded_text",
+    "step_text",
+    "terms_of",
+    "terms_text",
+]
+
+_MOST_CLASSES = 3  # listed in a term
+_LARGE = 5  # powers of ten: larger and smaller factors are written as such
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafTerm:
+    """A feature that changes the prediction within a leaf; the terms of its categories together.
+
+    Parameters
+    ----------
+    column : int
+        Position of the feature.
+    feature : Feature
+    codes : tuple of int
+        The categories with a term of their own; empty if the feature is not nominal.
+    low, high : float
+        Range that the value is clipped to.
+    intercept : float64 array of shape (n_outputs,)
+        What the value 0, or a category without a term, adds to the score of each class.
+    slope : float64 array of shape (n_outputs,), or (n_codes, n_outputs)
+        Added per unit of the value, or for each of the categories.
+    classes : tuple of hashable
+        Class labels; empty in regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> term = LeafTerm(0, Feature("age"), (), 20, 60, np.array([0, -4.0]), np.array([0, 0.1]), ("good", "bad"))
+    >>> term.text(), term.reference(1), term.change(45.0).tolist()
+    ('age: odds of bad × 2.72 per +10 (20 to 60; × 1 at 40)', 40.0, [0.0, 0.5])
+    """
+
+    column: int
+    feature: Feature
+    codes: tuple[int, ...]
+    low: float
+    high: float
+    intercept: Floats
+    slope: Floats
+    classes: tuple[Label, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the feature, as text."""
+        return feature_name(self.feature.name)
+
+    @property
+    def step(self) -> float:
+        """The step that ratios are written for (`round_step`); 1 for categories."""
+        return round_step(self.low, self.high) if self.feature.kind is Kind.NUMERIC else 1.0
+
+    def change(self, value: float) -> Floats:
+        """Compute what a value, as in the column of a table, adds to the score of each class, or to the mean."""
+        if is_missing(self.feature, value):
+            return np.zeros(len(self.intercept))
+        if self.codes:
+            chosen = [at for at, code in enumerate(self.codes) if code == value]
+            added: Floats = self.intercept + self.slope[chosen].sum(axis=0)
+            return added
+        clipped: Floats = self.intercept + self.slope * min(max(value, self.low), self.high)
+        return clipped
+
+    def contrast(self, scores: Floats, code: int) -> float:
+        """Compute the change of the log odds of a class: against the other of two, else against the mean of all.
+
+        Scores of a regression are returned as they are.
+        """
+        if not self.classes:
+            return scores.item(0)
+        rest = scores[1 - code] if len(scores) == 2 else scores.mean()
+        return float(scores[code] - rest)
+
+    def reference(self, code: int) -> float | None:
+        """Compute the value at which the term changes nothing; None if there is none."""
+        slope, intercept = self.contrast(self.slope, code), self.contrast(self.intercept, code)
+        found = -intercept / slope if slope else inf
+        return found if abs(found) < inf else None
+
+    def text(self, code: int | None = None) -> str:
+        """Write the term: the effect of a step of the value, or of each category, and the range of the value.
+
+        Parameters
+        ----------
+        code : int, optional
+            The class of interest. Default: the last of two classes, and all of more classes.
+        """
+        shown = self._shown(code)
+        effect = self._effects_of_categories(shown) if self.codes else self._effect_of_steps(shown)
+        return f"{self.name}: {self._subject(shown)}{effect}"
+
+    def _shown(self, code: int | None) -> list[int]:
+        """Choose the classes to list: one, or of many those that change most."""
+        if code is not None or len(self.intercept) <= 2:
+            return [len(self.intercept) - 1 if code is None else code]
+        largest = np.abs(self.slope - self.slope.mean(axis=-1, keepdims=True)).reshape(
+            -1, len(self.intercept)
+        )
+        return sorted(np.argsort(-largest.max(axis=0), kind="stable")[:_MOST_CLASSES].tolist())
+
+    def _subject(self, shown: list[int]) -> str:
+        """Write what the amounts belong to; several classes are named with their amounts."""
+        if not self.classes:
+            return "mean "
+        return f"odds of {label_text(self.classes[shown[0]])} " if len(shown) == 1 else ""
+
+    def _amounts(self, scores: Floats, shown: list[int]) -> str:
+        """Write the effect of a change of the scores: factors of the odds, or the change of the mean."""
+        if not self.classes:
+            return change_text(scores.item(0))
+        factors = [f"× {factor_text(self.contrast(scores, k))}" for k in shown]
+        if len(shown) == 1:
+            return factors[0]
+        named = [f"{label_text(self.classes[k])} {factor}" for k, factor in zip(shown, factors, strict=True)]
+        more = len(self.classes) - len(shown)
+        return ", ".join([*named, f"… {more} more"] if more else named)
+
+    def _effects_of_categories(self, shown: list[int]) -> str:
+        effects = [
+            f"{self._amounts(self.intercept + slope, shown)} if {label_text(self.feature.categories[code])}"
+            for code, slope in zip(self.codes, self.slope, strict=True)
+        ]
+        if len(self.codes) < len(self.feature.categories):
+            effects.append(f"{self._amounts(self.intercept, shown)} if another")
+        return (", " if len(shown) == 1 else "; ").join(effects)
+
+    def _effect_of_steps(self, shown: list[int]) -> str:
+        if self.low == self.high or not any(self.contrast(self.slope, k) for k in shown):
+            return f"{self._amounts(self.change(self.low), shown)} if known"
+        per = "step up" if self.feature.kind is Kind.ORDINAL else f"+{step_text(self.step)}"
+        low, high = (threshold_text(self.feature, bound, 4) for bound in (self.low, self.high))
+        reference = self._reference_text(shown[0]) if len(self.classes) <= 2 else ""
+        return f"{self._amounts(self.slope * self.step, shown)} per {per} ({low} to {high}{reference})"
+
+    def _reference_text(self, code: int) -> str:
+        at = self.reference(code)
+        if at is None:
+            return ""
+        nothing = "× 1" if self.classes else "+0"
+        if self.feature.kind is Kind.ORDINAL:
+            place = self.between(at)
+            return f"; {nothing} {place if ' and ' in place else f'at {place}'}" if place else ""
+        return f"; {nothing} at {rounded_text(at, self.step)}"
+
+    def between(self, at: float) -> str:
+        """Write a position among the categories of an ordinal feature; empty beyond them."""
+        categories = self.feature.categories
+        below = floor(at + 0.05)
+        if not 0 <= below <= at + 0.05 <= len(categories) - 0.95:
+            return ""
+        name = label_text(categories[below])
+        if abs(at - below) <= 0.05:
+            return name
+        return f"between {name} and {label_text(categories[below + 1])}"
+
+
+def leaf_terms(tree: Tree, node: int) -> tuple[LeafTerm, ...]:
+    """Return the terms of a leaf, one per feature; empty for a node without terms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
+    >>> leaf = Tree.raw(Schema((Feature("age"),), ("good", "bad")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> slopes = Slopes.of([0], [0], low=[20], high=[60], centre=[40], slope=[[0.0, 0.1]])
+    >>> [term.text() for term in leaf_terms(with_slopes(leaf, slopes), 0)]
+    ['age: odds of bad × 2.72 per +10 (20 to 60; × 1 at 40)']
+    """
+    return terms_of(tree.slopes, tree.schema, node)
+
+
+def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[LeafTerm, ...]:
+    """Return the terms of a leaf from a table of slopes, one per feature."""
+    if not len(slopes):  # the usual case, for every leaf of a large tree
+        return ()
+    found = []
+    for column, terms in groupby(slopes.of_leaf(node), key=slopes.feature.item):
+        at = list(terms)
+        nominal = slopes.category[at[0]] >= 0
+        found.append(
+            LeafTerm(
+                column,
+                schema.features[column],
+                tuple(slopes.category[at].tolist()) if nominal else (),
+                slopes.low.item(at[0]),
+                slopes.high.item(at[0]),
+                -(slopes.slope[at] * slopes.centre[at, None]).sum(axis=0),
+                slopes.slope[at] if nominal else slopes.slope[at[0]],
+                schema.classes,
+            )
+        )
+    return tuple(found)
+
+
+def terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
+    """Write the terms of a leaf, a text per feature.
+
+    Parameters
+    ----------
+    tree : Tree
+    node : int
+    code : int, optional
+        The class of interest. Default: the last of two classes, and all of more classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
+    >>> schema = Schema((Feature("job", Kind.NOMINAL, ("clerk", "manager")),), ("good", "bad"))
+    >>> leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[3, 1]]))
+    >>> slopes = Slopes.of([0], [0], [0], [1], centre=[0.25], slope=[[0.0, 0.8]], category=[1])
+    >>> terms_text(with_slopes(leaf, slopes), 0)
+    ['job: odds of bad × 1.82 if manager, × 0.819 if another']
+    """
+    return [term.text(code) for term in leaf_terms(tree, node)]
+
+
+def round_step(low: float, high: float) -> float:
+    """Choose the largest power of ten of which a range has two or more; at least 1 between integers.
+
+    Examples
+    --------
+    >>> round_step(20, 60), round_step(0, 6), round_step(0.1, 0.9), round_step(500, 18000), round_step(0, 1)
+    (10.0, 1.0, 0.1, 1000.0, 1.0)
+    """
+    width = high - low
+    if not 0 < width < inf:
+        return 1.0
+    power = max(floor(log10(width) - log10(2)), -300)
+    if power < 0 and low == floor(low) and high == floor(high):
+        return 1.0
+    return float(f"1e{power}")
+
+
+def step_text(step: float) -> str:
+    """Write a step, with commas.
+
+    Examples
+    --------
+    >>> step_text(1000.0), step_text(0.01), step_text(1e12)
+    ('1,000', '0.01', '1e+12')
+    """
+    return f"{step:,.0f}" if 1 <= step < 1e9 else f"{step:g}"
+
+
+def rounded_text(value: float, step: float) -> str:
+    """Write a value to a hundredth of a step.
+
+    Examples
+    --------
+    >>> rounded_text(38.0412, 10.0), rounded_text(1234.5678, 1000.0), rounded_text(1.2345, 1.0)
+    ('38', '1230', '1.23')
+    """
+    decimals = 2 - round(log10(step))
+    return number_text(round(value, decimals), 6)
+
+
+def factor_text(log_factor: float) -> str:
+    """Write a factor, given its logarithm, with three digits; very large and small ones as powers of ten.
+
+    Examples
+    --------
+    >>> from math import log
+    >>> [factor_text(log(factor)) for factor in (1.8, 0.5519, 12.345, 1.0004, 3e7)]
+    ['1.8', '0.552', '12.3', '1', '10^7.48']
+    """
+    power = log_factor / log(10)
+    if abs(power) >= _LARGE:
+        return f"10^{power:.3g}"
+    return number_text(float(f"{exp(log_factor):.3g}"))
+
+
+def change_text(change: float) -> str:
+    """Write a change of a mean with its sign and four digits.
+
+    Examples
+    --------
+    >>> change_text(12.0), change_text(-0.123456), change_text(0.0)
+    ('+12', '−0.1235', '+0')
+    """
+    size = number_text(float(f"{abs(change):.4g}"), 4)
+    return f"{'−' if change < 0 else '+'}{size}"

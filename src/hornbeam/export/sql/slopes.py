@@ -1,0 +1,182 @@
+"""Tables of a query for trees whose leaves have slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from hornbeam.data.schema import Kind
+from hornbeam.export.source.lookup_tables import node_scores
+from hornbeam.export.sql.constants import alias, constant_table
+from hornbeam.export.sql.expressions import SplitExpressions
+
+__all__ = ["Tables", "sloped_tables"]
+
+type Tables = list[tuple[str | exp.TableAlias, exp.Expression]]
+
+_ROUTED, _DISTANCES, _LEAVES = "hornbeam_routed", "hornbeam_distances", "hornbeam_leaves"
+_SCORES, _LARGEST, _POWERS = "hornbeam_scores", "hornbeam_largest", "hornbeam_powers"
+_PREDICTED = "hornbeam_predicted"
+_NEVER = -1e300  # the score of a class of probability 0: not every database can write infinity
+_LEAST_POWER = -700.0  # below it the power counts as 0; some databases fail where exp is not a normal number
+
+
+def sloped_tables(query: SplitExpressions, inputs: str, carried: Sequence[str]) -> Tables:
+    """Compute for each row the scores of its leaf with the terms of the row, and the probabilities.
+
+    Parameters
+    ----------
+    query : SplitExpressions
+    inputs : str
+        The table with the features that the tree reads.
+    carried : sequence of str
+        Columns of it to carry over.
+
+    Returns
+    -------
+    list of (name, sqlglot expression)
+        Tables, each of which reads those before. The last has the columns `carried`, ``leaf``, the scores ``s0``,
+        ``s1``, ..., and the probabilities ``p0``, ``p1``, ...; or ``leaf`` and ``mean``.
+
+    Notes
+    -----
+    A term of a leaf is its slopes times the distance of the row's value from the centre. The distances of a row are
+    columns ``d0``, ``d1``, ..., 0 where the value is missing or the leaf has fewer terms; the slopes are joined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export.sql.dialect import DIALECTS
+    >>> from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
+    >>> leaf = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), Skeleton.leaf(), np.array([[4, 4]]))
+    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[8], centre=[2], slope=[[0.0, 0.5]]))
+    >>> tables = sloped_tables(SplitExpressions(tree, DIALECTS["sqlite"]), "inputs", [])
+    >>> print(tables[1][1].sql("sqlite"))
+    SELECT leaf, CASE WHEN leaf = 0 THEN CASE WHEN x0 IS NULL THEN 0.0 WHEN x0 < 0.0 THEN -2.0 WHEN x0 > 8.0 THEN 6.0
+      ELSE x0 - (2.0) END ELSE 0.0 END AS d0 FROM hornbeam_routed
+    """
+    tree, n = query.tree, query.tree.schema.n_outputs
+    slopes = tree.slopes
+    n_terms = max(len(slopes.of_leaf(leaf)) for leaf in slopes.leaves.tolist())
+    kept, read = _columns(carried), _columns([f"x{f}" for f in sorted(set(slopes.feature.tolist()))])
+    distances = [alias(_distance(query, j), f"d{j}") for j in range(n_terms)]
+    routed = exp.select(*kept, *read, alias(query.leaf(), "leaf")).from_(inputs)
+    scores = ["mean"] if tree.is_regression else [f"s{k}" for k in range(n)]
+    scored = exp.select(
+        *[exp.column(column, _DISTANCES) for column in carried],
+        alias(exp.column("leaf", _DISTANCES), "leaf"),
+        alias(exp.column("terms", _LEAVES), "terms"),
+        *[alias(_score(k, n_terms), name) for k, name in enumerate(scores)],
+    ).from_(_DISTANCES)
+    same_leaf = exp.column("leaf", _LEAVES).eq(exp.column("leaf", _DISTANCES))
+    tables: Tables = [
+        (_ROUTED, routed),
+        (_DISTANCES, exp.select(*_columns(carried), "leaf", *distances).from_(_ROUTED)),
+        _leaves(query, n_terms),
+        (_SCORES, scored.join(_LEAVES, on=same_leaf, join_type="left")),
+    ]
+    if tree.is_regression:
+        return tables
+    first, *others = _columns(scores)
+    largest = exp.Greatest(this=first, expressions=others) if others else first
+    powers = [alias(_power(query, k), f"e{k}") for k in range(n)]
+    probabilities = [alias(_probability(k, n), f"p{k}") for k in range(n)]
+    return [
+        *tables,
+        (_LARGEST, exp.select("*", alias(largest, "largest")).from_(_SCORES)),
+        (_POWERS, exp.select("*", *powers).from_(_LARGEST)),
+        (
+            _PREDICTED,
+            exp.select(*_columns(carried), "leaf", *_columns(scores), *probabilities).from_(_POWERS),
+        ),
+    ]
+
+
+def _columns(names: Sequence[str]) -> list[exp.Column]:
+    return [exp.column(name) for name in names]
+
+
+def _leaves(query: SplitExpressions, n_terms: int) -> tuple[exp.TableAlias, exp.Expression]:
+    """Write the table of nodes where a row may stop: number of terms, scores, and slopes of each term."""
+    tree, number = query.tree, query.dialect.number
+    n, scores = tree.schema.n_outputs, node_scores(tree)
+    columns = ["leaf", "terms", *[f"a{k}" for k in range(n)]]
+    columns += [f"b{j}_{k}" for j in range(n_terms) for k in range(n)]
+    rows: list[exp.Expression] = []
+    for node in query.stops():
+        terms = tree.slopes.of_leaf(node)
+        own = [slope for term in terms for slope in tree.slopes.slope[term].tolist()]
+        cells = [*[max(score, _NEVER) for score in scores[node].tolist()], *own]
+        cells += [0.0] * (len(columns) - 2 - len(cells))
+        whole = [exp.Literal.number(node), exp.Literal.number(len(terms))]
+        rows.append(exp.Tuple(expressions=[*whole, *[number(cell + 0.0) for cell in cells]]))
+    return constant_table(_LEAVES, rows, columns, query.dialect.name)
+
+
+def _distance(query: SplitExpressions, j: int) -> exp.Expression:
+    """Write the distance from the centre of the j-th term of each leaf."""
+    slopes = query.tree.slopes
+    ifs = []
+    for leaf in slopes.leaves.tolist():
+        terms = slopes.of_leaf(leaf)
+        if j < len(terms):
+            there = exp.EQ(this=exp.column("leaf"), expression=exp.Literal.number(leaf))
+            ifs.append(exp.If(this=there, true=_term(query, terms[j])))
+    return exp.Case(ifs=ifs, default=query.dialect.number(0.0))
+
+
+def _term(query: SplitExpressions, term: int) -> exp.Expression:
+    slopes, number = query.tree.slopes, query.dialect.number
+    f, category = slopes.feature.item(term), slopes.category.item(term)
+    low, high, centre = slopes.low.item(term), slopes.high.item(term), slopes.centre.item(term)
+    feature, x = query.tree.schema.features[f], exp.column(f"x{f}")
+
+    def case(condition: exp.Expression, distance: float) -> exp.If:
+        return exp.If(this=condition, true=number(distance + 0.0))
+
+    if feature.kind is Kind.ORDINAL:  # a value that is not declared is missing
+        codes = [min(max(float(code), low), high) for code in range(len(feature.categories))]
+        cases = zip(query.categories[f], codes, strict=True)
+        ifs = [case(exp.EQ(this=x.copy(), expression=value.copy()), code - centre) for value, code in cases]
+        return exp.Case(ifs=ifs, default=number(0.0)) if ifs else number(0.0)
+    missing = case(x.is_(exp.null()), 0.0)
+    if category >= 0:
+        chosen = case(exp.EQ(this=x.copy(), expression=query.categories[f][category].copy()), 1.0 - centre)
+        return exp.Case(ifs=[missing, chosen], default=number(0.0 - centre + 0.0))
+    below = case(exp.LT(this=x.copy(), expression=number(low + 0.0)), low - centre)
+    above = case(exp.GT(this=x.copy(), expression=number(high + 0.0)), high - centre)
+    inside = exp.Sub(this=x.copy(), expression=exp.Paren(this=number(centre + 0.0)))
+    return exp.Case(ifs=[missing, below, above], default=inside)
+
+
+def _score(k: int, n_terms: int) -> exp.Expression:
+    """Write a score, with its terms added in order."""
+    terms = [
+        exp.Mul(this=_of_leaf(f"b{j}_{k}"), expression=exp.column(f"d{j}", _DISTANCES))
+        for j in range(n_terms)
+    ]
+    return reduce(lambda left, right: exp.Add(this=left, expression=right), terms, _of_leaf(f"a{k}"))
+
+
+def _of_leaf(column: str) -> exp.Expression:
+    return exp.cast(exp.column(column, _LEAVES), "double")
+
+
+def _power(query: SplitExpressions, k: int) -> exp.Expression:
+    below = exp.Sub(this=exp.column(f"s{k}"), expression=exp.column("largest"))
+    number = query.dialect.number
+    tiny = exp.If(this=exp.LT(this=below, expression=number(_LEAST_POWER)), true=number(0.0))
+    return exp.Case(ifs=[tiny], default=exp.Exp(this=below.copy()))
+
+
+def _probability(k: int, n: int) -> exp.Expression:
+    powers: list[exp.Expression] = [exp.column(f"e{j}") for j in range(n)]
+    total = reduce(lambda left, right: exp.Add(this=left, expression=right), powers)
+    none = exp.If(
+        this=exp.EQ(this=exp.column("terms"), expression=exp.Literal.number(0)), true=exp.column(f"s{k}")
+    )
+    share = exp.Div(this=exp.column(f"e{k}"), expression=exp.Paren(this=total), typed=True)
+    return exp.Case(ifs=[none], default=share)

@@ -1,0 +1,139 @@
+"""The kernels of small trees: a search with lookahead, the terms of a leaf, and their log-odds."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam import _native
+from hornbeam.typing import Bools, Floats, Indices
+
+__all__ = ["MOST_CODES", "MOST_TERMS", "UNIT_VALUE", "LeafRules", "SearchRules", "SoftRows", "fit_log_odds"]
+
+MOST_CODES = 255  #: codes of a feature, without that of a missing value
+MOST_TERMS = 3  #: terms of a leaf
+UNIT_VALUE = 256  #: value of an indicator, and largest absolute value of a numeric feature
+
+
+class LeafRules(NamedTuple):
+    """Settings of the model of a leaf.
+
+    At most ``most_terms`` terms; each must explain ``least_share`` of the squared distance of the leaf. ``ridge`` is
+    relative to the variance of a term. ``cut_off`` is the share of the values of a leaf that are clipped at either end.
+    """
+
+    most_terms: int
+    least_share: float = 0.02
+    ridge: float = 0.01
+    cut_off: float = 0.05
+
+
+class SearchRules(NamedTuple):
+    """Settings of the search.
+
+    ``n_candidates`` cuts are compared at a node, at most ``per_feature`` of one feature, which differ by ``apart`` of
+    the weight. Their completions are grown to ``overgrowth`` times the number of leaves.
+    """
+
+    max_leaves: int
+    max_depth: int
+    min_weight: int
+    n_candidates: int = 8
+    per_feature: int = 2
+    apart: float = 0.12
+    overgrowth: int = 3
+
+
+class SoftRows(NamedTuple):
+    """Encoded rows with a share of each channel: a class, or the mean of a numeric target.
+
+    Weights and shares are in integer steps. ``value`` has an entry for each code of each feature, the missing one last:
+    the value of a code of a numeric feature, from -256 to 256.
+    """
+
+    codes: NDArray[np.uint8]
+    weight: Indices
+    share: NDArray[np.int32]
+    n_codes: Indices
+    nominal: Bools
+    value: NDArray[np.int16]
+
+    def take(self, rows: NDArray[np.intp]) -> "SoftRows":
+        """Copy some rows."""
+        return self._replace(codes=self.codes[rows], weight=self.weight[rows], share=self.share[rows])
+
+    def select(self, features: NDArray[np.intp]) -> "SoftRows":
+        """Copy some features."""
+        ends = np.cumsum(self.n_codes + 1)
+        cells = np.concatenate([np.arange(ends[f] - self.n_codes[f] - 1, ends[f]) for f in features])
+        return self._replace(
+            codes=np.ascontiguousarray(self.codes[:, features]),
+            n_codes=self.n_codes[features],
+            nominal=self.nominal[features],
+            value=self.value[cells],
+        )
+
+    def search(self, rules: SearchRules, leaf: LeafRules, n_jobs: int = 1) -> tuple[Indices, Bools]:
+        """Find the tree that explains most of the shares.
+
+        Returns
+        -------
+        feature : int32 array of shape (n_nodes,)
+            In preorder; -1 for a leaf.
+        left : bool array of shape (n_nodes, 256)
+            Whether each code goes left.
+        """
+        feature, left = _native.search_tree(
+            *self,
+            *leaf,
+            min_weight=rules.min_weight,
+            max_leaves=rules.max_leaves,
+            max_depth=rules.max_depth,
+            n_candidates=rules.n_candidates,
+            per_feature=rules.per_feature,
+            apart=rules.apart,
+            overgrowth=rules.overgrowth,
+            n_threads=n_jobs,
+        )
+        return feature, left.view(np.bool_)
+
+    def terms(self, leaf: LeafRules) -> tuple[Indices, Indices]:
+        """Select the terms of one leaf with these rows: their features, and their categories (-1: a number)."""
+        feature, category = _native.select_terms(*self, *leaf)
+        return feature, category
+
+
+def fit_log_odds(
+    values: Floats, probability: Floats, weight: Floats, low: Floats, high: Floats, ridge: float, sweeps: int
+) -> tuple[Floats, Floats]:
+    """Regress class probabilities on a few terms by multinomial logistic regression.
+
+    Parameters
+    ----------
+    values : float64 array of shape (n_rows, n_terms)
+        Of mean 0 and variance 1.
+    probability : float64 array of shape (n_rows, n_classes)
+    weight : float64 array of shape (n_rows,)
+    low, high : float64 arrays of shape (n_terms,)
+        Range of the centres.
+    ridge : float
+        Penalty of the squared slopes, beside the mean log loss.
+    sweeps : int
+        Most Newton steps.
+
+    Returns
+    -------
+    slope : float64 array of shape (n_terms, n_classes)
+    centre : float64 array of shape (n_terms,)
+        Where a term changes nothing: the score of a class is the logarithm of its mean probability plus the sum of
+        ``slope * (value - centre)``.
+
+    Examples
+    --------
+    >>> at, end = np.array([[-1.0], [1.0]]), np.ones(1)
+    >>> slope, _ = fit_log_odds(at, np.array([[0.8, 0.2], [0.2, 0.8]]), np.ones(2), -end, end, 1e-9, 50)
+    >>> (slope[0, 1] - slope[0, 0]).round(3)
+    np.float64(1.386)
+    """
+    slope, centre = _native.fit_log_odds(values, probability, weight, low, high, ridge, sweeps)
+    return slope, centre

@@ -1,0 +1,74 @@
+"""The prior of a distilled tree: the teacher's mean prediction at each node, worth a number of rows."""
+
+import numpy as np
+
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["DISTILLED", "belief_with_prior", "is_distilled", "with_prior_of"]
+
+DISTILLED = "distill"  #: step of the history
+
+
+def is_distilled(tree: Tree) -> bool:
+    """Whether the predictions of a tree are its evidence and the predictions of a teacher.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> is_distilled(TreeClassifier().fit([[0], [1]], [0, 1]).tree_)
+    False
+    """
+    return any(step.name == DISTILLED for step in tree.history)
+
+
+def with_prior_of(old: Tree, new: Tree) -> Tree:
+    """Smooth a tree with new evidence by the prior of the distilled tree that it was made from.
+
+    The prior is what the old prediction, times its rows and pseudo-rows, has beyond the old evidence.
+
+    Examples
+    --------
+    >>> from hornbeam import Table, distill
+    >>> from hornbeam.tree import add_rows
+    >>> X, y = [[float(x)] for x in range(40)], [0] * 20 + [1] * 20
+    >>> tree = distill(None, X, y, max_leaf_nodes=2).tree_
+    >>> more = with_prior_of(tree, add_rows(tree, Table.read([[0.0]] * 30, [1] * 30, schema=tree.schema)))
+    >>> more.belief[1, 1] > tree.belief[1, 1] + 0.3
+    np.True_
+    """
+    borrowed = old.borrowed[:, None]
+    prior = old.belief * (old.weight_in_rows[:, None] + borrowed) - _amounts(old)
+    if not old.is_regression:
+        prior = np.maximum(prior, 0.0)  # rounding
+    return with_belief(new, belief_with_prior(new, prior, borrowed), old.borrowed)
+
+
+def belief_with_prior(tree: Tree, prior: Floats, borrowed: float | Floats) -> Floats:
+    """Compute predictions from the evidence of each node and a prior.
+
+    Parameters
+    ----------
+    tree : Tree
+    prior : float64 array of shape (n_nodes, n_classes), or of (n_nodes, 1)
+        Pseudo-rows of each class, or the sum of their target.
+    borrowed : float or float64 array of shape (n_nodes, 1)
+        Number of pseudo-rows.
+
+    Examples
+    --------
+    >>> from hornbeam import Schema
+    >>> from hornbeam.tree import Skeleton
+    >>> leaf = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> belief_with_prior(leaf, np.array([[3.0, 3.0]]), 6.0).tolist()
+    [[0.6, 0.4]]
+    """
+    belief: Floats = (_amounts(tree) + prior) / (tree.weight_in_rows[:, None] + borrowed)
+    return belief
+
+
+def _amounts(tree: Tree) -> Floats:
+    """Return the weight of each class at each node, or the sum of the target."""
+    amounts: Floats = tree.evidence * tree.unit
+    return amounts[:, 1:2] if tree.is_regression else amounts

@@ -1,0 +1,281 @@
+"""The slopes: terms of leaves that change a prediction with the value of a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Kind, Schema
+from hornbeam.errors import TreeError
+from hornbeam.tree.arrays import expect, expect_array, read_only
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.typing import Bools, Floats, Indices
+
+__all__ = ["NO_CATEGORY", "Slopes", "check_slopes"]
+
+NO_CATEGORY = -1  #: `category` of a term of a numeric or ordinal feature
+_MAX_CHANGE = 1e100  # of one term; sums and differences of such numbers are finite
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Slopes:
+    """The terms of all leaves as a frozen struct of arrays, one entry per term.
+
+    A term adds ``slope * (value - centre)`` to the score of each class, where the value is clipped to
+    ``[low, high]``; a missing value adds nothing. The score of a class without terms is the logarithm of its
+    probability in the leaf. In regression a term is added to the mean.
+    Writable arrays are copied, read-only ones are kept; ranges and order are checked here, nodes and features by the
+    tree (`check_slopes`).
+
+    Parameters
+    ----------
+    node : int32 array of shape (m,)
+        The leaf of each term; ascending.
+    feature : int32 array of shape (m,)
+        Ascending within a leaf.
+    category : int32 array of shape (m,)
+        For a nominal feature the code of a category: the value of the term is 1 for this category and 0 for any
+        other; ascending within a feature. -1 for a numeric or ordinal feature, which a leaf has
+        at most once.
+    low, high : float64 arrays of shape (m,)
+        Range that the value is clipped to; 0 and 1 for a category.
+    centre : float64 array of shape (m,)
+        The value that adds nothing.
+    slope : float64 array of shape (m, K)
+        Change of the score of each class per unit of the value; shape (m, 1) in regression.
+
+    See Also
+    --------
+    hornbeam.tree.edit.with_slopes : a tree with other slopes.
+
+    Examples
+    --------
+    >>> slopes = Slopes.of(node=[1], feature=[0], low=[20], high=[60], centre=[35], slope=[[0.0, 0.1]])
+    >>> slopes, len(slopes), slopes.of_leaf(1)
+    (Slopes(1 term in 1 leaf), 1, range(0, 1))
+    """
+
+    node: Indices
+    feature: Indices
+    category: Indices
+    low: Floats
+    high: Floats
+    centre: Floats
+    slope: Floats
+
+    def __post_init__(self) -> None:
+        _check_terms(self)
+        for name in _ARRAYS:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @classmethod
+    def of(
+        cls, node: Any, feature: Any, low: Any, high: Any, centre: Any, slope: Any, category: Any = None
+    ) -> Self:
+        """Make slopes from arrays or lists; without `category` no feature is nominal.
+
+        Examples
+        --------
+        >>> Slopes.of(
+        ...     [1, 2], [0, 0], low=[0, 0], high=[1, 1], centre=[0.5, 0.2], slope=[[1.0], [2.0]], category=[0, 3]
+        ... )
+        Slopes(2 terms in 2 leaves)
+        """
+        node = np.asarray(node, np.int32)
+        return cls(
+            node=node,
+            feature=np.asarray(feature, np.int32),
+            category=np.full(len(node), NO_CATEGORY, np.int32)
+            if category is None
+            else np.asarray(category, np.int32),
+            low=np.asarray(low, np.float64),
+            high=np.asarray(high, np.float64),
+            centre=np.asarray(centre, np.float64),
+            slope=np.asarray(slope, np.float64),
+        )
+
+    @classmethod
+    def none(cls, n_outputs: int = 0) -> Slopes:
+        """Return the empty table, for predictions of `n_outputs` numbers.
+
+        Examples
+        --------
+        >>> Slopes.none(2), Slopes.none(2).slope.shape
+        (Slopes(no terms), (0, 2))
+        """
+        return _none(n_outputs)
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns of `slope`: the classes, or 1."""
+        return int(self.slope.shape[1])
+
+    @property
+    def leaves(self) -> Indices:
+        """The leaves with terms, ascending."""
+        return np.unique(self.node)
+
+    def of_leaf(self, node: int) -> range:
+        """Return the positions of the terms of a leaf.
+
+        Examples
+        --------
+        >>> Slopes.none(2).of_leaf(3)
+        range(0, 0)
+        """
+        return range(int(self.node.searchsorted(node)), int(self.node.searchsorted(node, "right")))
+
+    def of_nodes(self, begin: int, end: int) -> Slopes:
+        """Return the terms of nodes ``begin`` up to ``end``, which become nodes 0 up to ``end - begin``.
+
+        Examples
+        --------
+        >>> slopes = Slopes.of([1, 3], [0, 0], low=[0, 0], high=[1, 1], centre=[0, 0], slope=[[1.0], [2.0]])
+        >>> slopes.of_nodes(3, 5).node.tolist()
+        [0]
+        """
+        first, last = self.node.searchsorted([begin, end]).tolist()
+        if first == last:
+            return Slopes.none(self.n_outputs)
+        node, *rest = [array[first:last] for array in self.arrays]
+        return Slopes(node - np.int32(begin), *rest)
+
+    def starts(self, n_nodes: int) -> Indices:
+        """Return where the terms of each node begin: those of node ``i`` are ``starts[i]:starts[i + 1]``.
+
+        Examples
+        --------
+        >>> slopes = Slopes.of([1, 1], [0, 2], low=[0, 0], high=[1, 1], centre=[0, 0], slope=[[1.0], [2.0]])
+        >>> slopes.starts(3).tolist()
+        [0, 0, 2, 2]
+        """
+        return self.node.searchsorted(np.arange(n_nodes + 1)).astype(np.int32)
+
+    def renumbered(self, number: Sequence[int] | NDArray[np.integer[Any]]) -> Slopes:
+        """Give the leaves new numbers, and drop the terms of those with the number -1.
+
+        The order of the leaves that remain must not change.
+
+        Examples
+        --------
+        >>> slopes = Slopes.of([1, 3], [0, 0], low=[0, 0], high=[1, 1], centre=[0, 0], slope=[[1.0], [2.0]])
+        >>> slopes.renumbered([0, -1, 1, 2]).node.tolist()
+        [2]
+        """
+        node = np.asarray(number, np.int32)[self.node]
+        kept = node >= 0
+        if not kept.any():
+            return Slopes.none(self.n_outputs)
+        arrays = {name: getattr(self, name)[kept] for name in _ARRAYS[1:]}
+        return Slopes(node=node[kept], **arrays)
+
+    def __repr__(self) -> str:
+        terms, leaves = len(self), len(self.leaves)
+        if not terms:
+            return "Slopes(no terms)"
+        return f"Slopes({terms} term{'s' * (terms > 1)} in {leaves} lea{'ves' if leaves > 1 else 'f'})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[NDArray[Any], ...]]:
+        return type(self), self.arrays
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The arrays, in the order of the fields."""
+        return tuple([getattr(self, name) for name in _ARRAYS])
+
+
+_ARRAYS = ("node", "feature", "category", "low", "high", "centre", "slope")
+
+
+@lru_cache(maxsize=64)
+def _none(n_outputs: int) -> Slopes:
+    return Slopes.of([], [], [], [], [], np.empty((0, n_outputs)))
+
+
+def check_slopes(slopes: Slopes, schema: Schema, skeleton: Skeleton) -> None:
+    """Raise `TreeError` unless the terms belong to leaves of the skeleton and fit the features of the schema.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature
+    >>> slopes = Slopes.of([1], [0], low=[0], high=[1], centre=[0], slope=[[0.0, 1.0]])
+    >>> check_slopes(slopes, Schema((Feature("age"),), ("no", "yes")), Skeleton.leaf())
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.TreeError: slopes.node[0] is 1, expected one of the 1 nodes
+    """
+    if not len(slopes):
+        return
+    n, features = skeleton.n_nodes, schema.features
+    if slopes.n_outputs != schema.n_outputs:
+        raise TreeError(
+            f"slopes.slope has {slopes.n_outputs} columns, expected {schema.n_outputs}: one per class, or one in "
+            "regression"
+        )
+    if skeleton.is_fractional:
+        raise TreeError(
+            "slopes has terms, expected none where missing values go to every child (missing_slot -2)"
+        )
+    _expect(slopes.node < n, "node", slopes, f"one of the {n} nodes")
+    _expect(skeleton.is_leaf[slopes.node], "node", slopes, "a leaf")
+    _expect(
+        slopes.feature < len(features), "feature", slopes, f"one of the schema's {len(features)} features"
+    )
+    nominal = np.array([feature.kind is Kind.NOMINAL for feature in features])[slopes.feature]
+    width = np.array([len(feature.categories) for feature in features])[slopes.feature]
+    _expect(nominal | (slopes.category == NO_CATEGORY), "category", slopes, "-1: the feature is not nominal")
+    known = (slopes.category >= 0) & (slopes.category < width)
+    _expect(~nominal | known, "category", slopes, "the code of a category of its nominal feature")
+
+
+def _check_terms(s: Slopes) -> None:
+    """Check types, order and ranges of the terms."""
+    m = len(s.node) if np.ndim(s.node) else 0
+    for name in ("node", "feature", "category"):
+        expect_array(f"slopes.{name}", getattr(s, name), np.int32, (m,))
+    for name in ("low", "high", "centre"):
+        expect_array(f"slopes.{name}", getattr(s, name), np.float64, (m,))
+    expect_array("slopes.slope", s.slope, np.float64, (m, None))
+    if s.slope.shape[0] != m:
+        raise TreeError(f"slopes.slope has {s.slope.shape[0]} rows, expected {m}: one per term")
+    if not m:
+        return
+    _expect(s.node >= 0, "node", s, "0 or more")
+    _expect(s.feature >= 0, "feature", s, "0 or more")
+    _expect(s.category >= NO_CATEGORY, "category", s, "-1 or more")
+    _check_order(s)
+    for name in ("low", "high", "centre", "slope"):
+        _expect(np.isfinite(getattr(s, name)), name, s, "a finite number")
+    _expect((s.category < 0) | ((s.low == 0) & (s.high == 1)), "low", s, "0, and high 1, for a category")
+    _expect((s.low <= s.centre) & (s.centre <= s.high), "centre", s, "a number from low to high")
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = np.maximum(s.high - s.centre, s.centre - s.low)
+        change = np.abs(s.slope * reach[:, None])
+    _expect(change <= _MAX_CHANGE, "slope", s, f"a change of at most {_MAX_CHANGE:g} within low and high")
+
+
+def _check_order(s: Slopes) -> None:
+    keys = np.stack([s.node, s.feature, s.category])
+    before, after = keys[:, :-1], keys[:, 1:]
+    greater, equal = after > before, after == before
+    ordered = greater[0] | (equal[0] & (greater[1] | (equal[1] & greater[2])))
+    # A feature has terms for categories or one term: -1 cannot come before a category.
+    ordered &= ~(equal[0] & equal[1] & (before[2] < 0))
+    if not ordered.all():
+        at = int(ordered.argmin())
+        raise TreeError(
+            f"slopes has terms {at} and {at + 1} of (node, feature, category) {keys[:, at].tolist()} and "
+            f"{keys[:, at + 1].tolist()}, expected ascending order without repeats"
+        )
+
+
+def _expect(valid: Bools, name: str, slopes: Slopes, expected: str) -> None:
+    expect(valid, f"slopes.{name}", getattr(slopes, name), expected)

@@ -1,0 +1,143 @@
+"""The choice of a tree's size by the loss of held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from hornbeam.pruning import Pruner
+from hornbeam.pruning.leaf_price import LeafPrice, price_links
+from hornbeam.tree.edit import collapse
+from hornbeam.tree.evidence.standardised import StandardisedTarget
+from hornbeam.tree.tree import Tree
+from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, losses, powers
+from hornbeam.tuning.folds import FoldTree
+from hornbeam.tuning.size_path import SizePath
+from hornbeam.typing import Bools, Counts, Floats
+
+__all__ = ["HeldOutLoss", "SizeChoice"]
+
+_LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SizeChoice:
+    """Prunes a smoothed tree to the smallest size within a tolerance, and records all sizes in its history.
+
+    Parameters
+    ----------
+    held_out : HeldOutLoss
+    tolerance : float
+        Share by which the held-out loss may be above that of the size at the lowest price of a leaf. 0: that size.
+    """
+
+    held_out: HeldOutLoss
+    tolerance: float
+
+    def __call__(self, tree: Tree) -> Tree:
+        """Return the pruned tree."""
+        pruner, path = self._choose(tree)
+        if not np.isnan(path.loss[0]):
+            tree = collapse(tree, np.zeros(tree.n_nodes, np.bool_), path.step())
+        return pruner(tree)
+
+    def cuts(self, tree: Tree) -> Bools:
+        """Find the nodes that become leaves; at tolerance 0 without a comparison of sizes."""
+        pruner = LeafPrice(self.held_out.lowest) if self.tolerance == 0 else self._choose(tree)[0]
+        return pruner.cuts(tree)
+
+    def _choose(self, tree: Tree) -> tuple[LeafPrice, SizePath]:
+        price, n_leaves = _nested_sizes(tree, self.held_out.lowest)
+        path = SizePath(n_leaves, self.held_out.at(price / tree.weight_in_rows[0]))
+        return LeafPrice(float(price[path.position(self.tolerance)])), path
+
+    def for_simulations(self, chosen: int) -> Pruner:
+        """Return the pruner for trees of simulated targets, beside a tree of `chosen` leaves.
+
+        Where the size was chosen, they have that size; else the same price of a leaf.
+        """
+        lowest = self.held_out.lowest
+
+        def prune(tree: Tree) -> Tree:
+            price, n_leaves = _nested_sizes(tree, lowest)
+            return LeafPrice(float(price[(n_leaves <= chosen).argmax()]))(tree)
+
+        return LeafPrice(lowest) if self.tolerance == 0 else prune
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutLoss:
+    """Loss of held-out rows against the price of a leaf, from trees that were grown without them.
+
+    Parameters
+    ----------
+    price : float64 array
+        Price of a leaf, divided by the rows of its tree: it means the same in a tree of more rows. Increasing.
+    loss : float64 array
+        Mean log loss of the held-out rows at each price; in regression their mean squared error.
+    lowest : float
+        The lowest price of a leaf, not divided by rows.
+    """
+
+    price: Floats
+    loss: Floats
+    lowest: float
+
+    @classmethod
+    def of(cls, fold_trees: Sequence[FoldTree], beliefs: Sequence[Floats]) -> Self:
+        """Evaluate all subtrees of the fold trees; `beliefs` are their smoothed predictions.
+
+        In regression the lowest price is a share of the squared error that trees still have on held-out rows, not of
+        the total variance: where little noise is left, small differences justify a leaf.
+        """
+        if not fold_trees:
+            return cls(np.zeros(1), np.full(1, np.nan), _LOWEST)
+        trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
+        standard = StandardisedTarget.of(*trees) if trees[0].is_regression else None
+        cuts = [price_links(tree).alpha / tree.weight_in_rows[0] for tree in trees]
+        price = np.unique(np.concatenate([[0.0], *cuts]))
+        price = price[(price >= 0) & (price < np.inf)]
+        found = [
+            _evaluate(price, tree, cut, one, standard)
+            for one, tree, cut in zip(fold_trees, trees, cuts, strict=True)
+        ]
+        loss = np.sum([one.loss for one in found], axis=0) / sum(one.rows for one in found)
+        if standard is None:
+            return cls(price, loss, _LOWEST)
+        unexplained = float(np.clip(2 * loss[0], 0.0, 1.0))
+        return cls(price, loss * 2 * standard.deviation * standard.deviation, round(_LOWEST * unexplained, 4))
+
+    def at(self, price: Floats) -> Floats:
+        """Return the loss at prices that are divided by rows."""
+        at: Floats = self.loss[np.searchsorted(self.price, price, side="right") - 1]
+        return at
+
+
+def _nested_sizes(tree: Tree, lowest: float) -> tuple[Floats, Counts]:
+    """Return a price for every size of a smoothed tree from the one at the lowest price to one leaf.
+
+    A size is best from its own price up to that of the next; their geometric mean represents it.
+    """
+    links = price_links(tree)
+    cuts = np.flatnonzero(links.happens)
+    cuts = cuts[np.argsort(links.alpha[cuts], kind="stable")]
+    price = np.append(lowest, np.maximum(links.alpha[cuts], lowest))
+    n_leaves = tree.n_leaves - np.append(0, np.cumsum(links.fewer[cuts])).astype(np.int64)
+    last = np.append(price[1:] > price[:-1], True)  # after all cuts of the same price
+    price, n_leaves = price[last], n_leaves[last]
+    middle = np.append(np.sqrt(price[:-1] * price[1:]), 2 * price[-1])
+    middle[0] = lowest
+    return middle, n_leaves
+
+
+def _evaluate(
+    price: Floats, tree: Tree, cut: Floats, one: FoldTree, standard: StandardisedTarget | None
+) -> CandidateLosses:
+    if standard is None:
+        return evaluate_alphas(price, tree, cut, one.held, losses(tree.belief, "log"))
+    mean = standard.seen(tree.belief[:, 0])
+    loss = np.stack([mean * mean, -2 * mean, np.ones_like(mean)], axis=1)
+    return evaluate_alphas(price, tree, cut, powers(one, standard)[:, :3], loss, square=loss)

@@ -1,0 +1,66 @@
+"""The study of small trees: tables by hand, and the guide has those of the committed scores."""
+
+import numpy as np
+import pytest
+from benchmarks.quality.studies import sizes
+from benchmarks.quality.studies.report import Scores
+from benchmarks.quality.studies.sets import Fold, StudySet
+from benchmarks.quality.studies.size_peers import binary, encoded, limit
+
+from hornbeam import TreeClassifier
+
+RESULTS = sizes.PAGE.parents[2] / "benchmarks" / "results" / "sizes" / "scores.csv"
+
+
+@pytest.mark.parametrize("name", ["blind", "tuned"])
+def test_the_guide_has_the_tables_of_the_file(name):
+    scores = sizes.part(Scores.read_csv(RESULTS), name == "blind")
+    assert sizes.guide_table(scores) in sizes.PAGE.read_text(encoding="utf-8")
+
+
+def test_tuned_and_blind_sets_are_all_sets():
+    scores = Scores.read_csv(RESULTS)
+    tuned, blind = sizes.part(scores, blind=False), sizes.part(scores, blind=True)
+    assert {entry.name for entry in tuned.entries} <= sizes.TUNED
+    assert not sizes.TUNED & {entry.name for entry in blind.entries}
+    assert len(tuned.entries) + len(blind.entries) == len(scores.entries)
+    assert len(tuned.lines) + len(blind.lines) == len(scores.lines)
+
+
+def test_sizes_are_limits():
+    assert limit("leaves-8") == {"max_leaf_nodes": 8}
+    deep, wide = sizes.readable("depth-3", 2), sizes.readable("leaves-32", 3)
+    assert (deep.max_depth, deep.max_leaf_nodes, deep.slopes) == (3, 8, 2)
+    assert (wide.max_depth, wide.max_leaf_nodes, wide.slopes) == (64, 32, 3)
+
+
+def test_peers_get_numbers_without_gaps():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "number": [1.0, np.nan, 3.0, 100.0] * 10,
+            "category": pd.Categorical(["a", "b", None, "a"] * 10),
+        }
+    )
+    fold = Fold(StudySet("toy", frame, np.arange(40) % 2, ("no", "yes")), 0)
+    train, test = encoded(fold)
+    assert train.shape == (36, 4), "a number, and a column each for a, b and missing"
+    assert np.isfinite(train).all()
+    assert np.isfinite(test).all()
+    np.testing.assert_array_equal(train[:, 1:].sum(axis=1), 1.0)
+    known = frame["number"].to_numpy()[fold.train]
+    assert (train[np.isnan(known), 0] == np.nanmedian(known)).all()
+    assert all(
+        part.dtype == bool and len(part) == rows for part, rows in zip(binary(fold), (36, 4), strict=True)
+    )
+
+
+def test_numbers_that_a_reader_meets():
+    """Two leaves with a term each: a split, two probabilities, and two slopes with their centres."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1))
+    y = (rng.random(400) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
+    model = TreeClassifier("readable", max_leaf_nodes=2, slopes=1).fit(X, y)
+    assert sizes._of_tree("x", model, model.predict_proba(X), 0.0).numbers == 1 + 2 + 2 * 2
+    three = TreeClassifier(max_leaf_nodes=2).fit(X, y + (X[:, 0] > 1))
+    assert sizes._of_tree("x", three, three.predict_proba(X), 0.0).numbers == 1 + 2 * 2

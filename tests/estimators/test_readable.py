@@ -1,0 +1,276 @@
+"""The preset "readable" and trees with a teacher: size, slopes, reproducibility, parameters, files, regression."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import cross_val_predict
+
+import hornbeam
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.errors import HornbeamWarning, ParameterError, SchemaError
+from hornbeam.estimators.methods.column_names import required_columns
+from hornbeam.evaluation import rmse
+
+IRIS = load_iris(return_X_y=True)
+
+
+def lending(n=400, seed=0):
+    """Rows with numeric and nominal features, missing values and two classes."""
+    rng = np.random.default_rng(seed)
+    late, income = rng.poisson(1.0, n).astype(float), rng.lognormal(10, 0.5, n)
+    job = rng.choice(["manager", "clerk", "none"], n)
+    odds = -2 + 0.6 * late - 0.8 * (np.log(income) - 10) + 0.9 * (job == "none")
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "bad", "good")
+    late[rng.random(n) < 0.05] = np.nan
+    return pd.DataFrame({"late": late, "income": income, "job": pd.Categorical(job)}), y
+
+
+def test_the_preset_is_small_and_has_slopes():
+    X, y = lending()
+    tree = TreeClassifier("readable").fit(X, y).tree_
+    assert 1 < tree.n_leaves <= 16
+    assert tree.depth <= 7
+    assert 0 < len(tree.slopes) <= 2 * tree.n_leaves
+    assert tree.evidence[0].tolist() == [(y == "bad").sum(), (y == "good").sum()]
+
+
+@pytest.mark.parametrize("slopes", [0, 1, 3])
+def test_limits_are_obeyed(slopes):
+    X, y = lending()
+    tree = TreeClassifier("readable", max_leaf_nodes=5, max_depth=3, slopes=slopes).fit(X, y).tree_
+    assert tree.n_leaves <= 5
+    assert tree.depth <= 3
+    assert all(len(tree.slopes.of_leaf(node)) <= slopes for node in range(tree.n_nodes))
+
+
+def test_a_leaf_has_its_share_of_the_rows():
+    X, y = lending()
+    tree = TreeClassifier("readable", slopes=0, min_weight_fraction_leaf=0.3).fit(X, y).tree_
+    assert 2 <= tree.n_leaves <= 3
+    assert tree.rows[1:].min() > 0.2 * len(y)  # the share is that of real and synthetic rows
+
+
+@pytest.mark.parametrize("size", [{"preset": "readable", "max_leaf_nodes": 100}, {"teacher": "ensemble"}])
+def test_limits_of_larger_trees_are_obeyed(size):
+    X, y = lending()
+    tree = TreeClassifier(**size, max_depth=4, min_weight_fraction_leaf=0.05).fit(X, y).tree_
+    assert 2 < tree.depth <= 4
+    assert tree.n_leaves <= 20
+
+
+def test_the_order_of_the_rows_and_threads_change_nothing():
+    X, y = lending()
+    order = np.random.default_rng(1).permutation(len(y))
+    one = TreeClassifier("readable", max_leaf_nodes=6).fit(X, y)
+    two = TreeClassifier("readable", max_leaf_nodes=6, n_jobs=3).fit(X.iloc[order], y[order])
+    assert one.tree_.digest == two.tree_.digest
+
+
+def test_probabilities_are_better_than_those_of_the_same_number_of_leaves():
+    X, y = load_breast_cancer(return_X_y=True)
+    losses = [
+        rmse(y, cross_val_predict(classifier, X, y, method="predict_proba", cv=3))
+        for classifier in (TreeClassifier("readable", max_leaf_nodes=4), TreeClassifier(max_leaf_nodes=4))
+    ]
+    assert losses[0] < losses[1] - 0.03
+
+
+def test_means_are_better_than_those_of_the_same_number_of_leaves():
+    X, y = load_diabetes(return_X_y=True)
+    errors = [
+        ((cross_val_predict(regressor, X, y, cv=3) - y) ** 2).mean()
+        for regressor in (TreeRegressor("readable", max_leaf_nodes=8), TreeRegressor(max_leaf_nodes=8))
+    ]
+    assert errors[0] < 0.95 * errors[1]
+
+
+def test_the_slopes_of_a_linear_target_are_its_coefficients():
+    rng = np.random.default_rng(0)
+    X = rng.random((500, 3))
+    y = 3 * X[:, 0] - 2 * X[:, 2]
+    slopes = TreeRegressor("readable", max_leaf_nodes=2).fit(X, y).tree_.slopes
+    assert slopes.feature.tolist() == [0, 2, 0, 2]
+    np.testing.assert_allclose(slopes.slope[:, 0], [3, -2, 3, -2], rtol=0.2)
+
+
+def test_a_file_gives_the_same_predictions(tmp_path):
+    X, y = lending()
+    classifier = TreeClassifier("readable", max_leaf_nodes=4).fit(X, y)
+    hornbeam.save(classifier, tmp_path / "m.hornbeam")
+    loaded = hornbeam.load(tmp_path / "m.hornbeam")
+    assert loaded.tree_.digest == classifier.tree_.digest
+    np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
+
+
+def test_columns_of_slopes_are_needed_too():
+    X, y = lending()
+    classifier = TreeClassifier("readable", max_leaf_nodes=2).fit(X, y)
+    split, sloped = classifier.tree_.skeleton.feature[0], classifier.tree_.slopes.feature
+    only_in_a_slope = X.columns[sloped[sloped != split][0]]
+    with pytest.raises(SchemaError, match=str(only_in_a_slope)):
+        classifier.select_columns(X.drop(columns=only_in_a_slope))
+    assert only_in_a_slope in required_columns(classifier.rules())
+
+
+def test_weights_count_as_copies_in_the_evidence():
+    X, y = lending(200)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    tree = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y, sample_weight=weight).tree_
+    assert (tree.evidence[0] * tree.unit).tolist() == [weight[y == "bad"].sum(), weight[y == "good"].sum()]
+
+
+def test_all_rows_are_counted_and_a_sample_is_learned():
+    rng = np.random.default_rng(0)
+    X = rng.random((25_000, 2))
+    y = rng.random(25_000) < X[:, 0]
+    tree = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y).tree_
+    assert tree.rows[0] == 25_000
+
+
+def test_the_sample_of_many_equal_rows_has_rows_of_every_kind():
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 6_000, axis=0)
+    rate = np.repeat([0.1, 0.3, 0.6, 0.9], 6_000)
+    y = np.tile(np.arange(6_000), 4) < 6_000 * rate
+    predicted = TreeClassifier("readable", max_leaf_nodes=4).fit(X, y).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(predicted, rate, atol=0.02)
+
+
+def test_the_order_of_rows_in_equal_bins_changes_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_500, 1))  # more rows than are binned exactly
+    y = X[:, 0] + rng.normal(size=len(X)) > 0
+    order = rng.permutation(len(y))
+    one, two = (
+        TreeClassifier("readable", max_leaf_nodes=2).fit(X[rows], y[rows]) for rows in (slice(None), order)
+    )
+    assert one.tree_.digest == two.tree_.digest
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300, 1e-300])
+def test_extreme_values_are_no_error(value):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=100) > 0
+    if np.isfinite(value):
+        X[:, 1] *= value
+    else:
+        X[:3, 1] = value
+    classifier = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    assert np.isfinite(classifier.predict_proba(X)).all()
+
+
+def test_a_few_infinite_values_do_not_remove_the_slopes_of_a_feature():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (300, 1))
+    y = rng.random(300) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    X[:3] = np.inf
+    assert len(TreeClassifier("readable", max_leaf_nodes=2).fit(X, y).tree_.slopes)
+
+
+@pytest.mark.parametrize("light", [1e-9, 1e-3])
+def test_weights_may_differ_by_any_factor(light):
+    X, y = lending(200)
+    weight = np.where(np.arange(200) % 2, 1.0, light)
+    classifier = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y, sample_weight=weight)
+    assert len(classifier.tree_.slopes)
+
+
+def test_terms_of_hundreds_of_categories_are_in_order():
+    code = np.arange(1800) % 600
+    X = pd.DataFrame({"town": pd.Categorical([f"c{number}" for number in code])})
+    X["noise"] = np.random.default_rng(0).normal(size=1800)
+    slopes = TreeRegressor("readable", max_leaf_nodes=4, slopes=3).fit(X, code.astype(float)).tree_.slopes
+    assert (slopes.category >= 0).sum() > 1
+
+
+def test_a_feature_may_have_hundreds_of_categories():
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 600, 3000)
+    rate = np.where(np.arange(600) % 2, 0.9, 0.1)
+    y = rng.random(3000) < rate[town]
+    X = pd.DataFrame(
+        {"town": pd.Categorical([f"town {number}" for number in town]), "noise": rng.random(3000)}
+    )
+    classifier = TreeClassifier("readable", max_leaf_nodes=4).fit(X[:2000], y[:2000])
+    assert classifier.tree_.skeleton.feature[0] == 0
+    assert rmse(y[2000:], classifier.predict_proba(X[2000:])) < 0.45
+
+
+def test_classes_that_are_told_apart_with_certainty_do_no_harm():
+    X = np.repeat([[0.0], [1.0]], 300, axis=0)
+    probabilities = TreeClassifier("readable").fit(X, X[:, 0]).predict_proba(X)
+    assert probabilities[:300, 0].min() > 0.99
+    assert np.isfinite(probabilities).all()
+
+
+def test_one_class_is_one_leaf():
+    classifier = TreeClassifier("readable").fit([[1.0], [2.0], [3.0]], ["a", "a", "a"])
+    assert classifier.tree_.n_leaves == 1
+    assert classifier.predict_proba([[2.0]]).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_a_few_rows_are_enough(n):
+    X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
+    assert TreeClassifier("readable").fit(X, y).predict_proba(X).shape == (n, 2)
+
+
+def test_a_column_without_values_is_ignored():
+    X, y = lending(100)
+    X["empty"] = np.nan
+    with pytest.warns(HornbeamWarning, match="has no values"):
+        classifier = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    assert 3 not in classifier.tree_.skeleton.feature
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"criterion": "gini"},
+        {"smoothing": "laplace"},
+        {"tolerance": 0.1},
+        {"min_samples_leaf": 5},
+        {"pruning": None},
+    ],
+)
+def test_parameters_of_growing_are_refused(parameters):
+    with pytest.raises(ParameterError, match="a tree with a teacher does not use it"):
+        TreeClassifier("readable", **parameters).fit(*IRIS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"slopes": 4}, "slopes=4: expected 'auto', or a whole number from 0 to 3"),
+        ({"slopes": "many"}, "slopes='many': expected"),
+        ({"teacher": None}, "teacher=None: slopes and the preset 'readable' need a teacher"),
+        ({"teacher": "boosting"}, "teacher='boosting': expected 'auto', 'ensemble' or None"),
+    ],
+)
+def test_wrong_parameters_are_explained(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        TreeClassifier("readable", **parameters).fit(*IRIS)
+
+
+def test_files_are_read_into_memory(tmp_path):
+    pytest.importorskip("pyarrow")
+    X, y = lending(200)
+    X.assign(state=y).to_parquet(tmp_path / "rows.parquet")
+    one = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    two = TreeClassifier("readable", max_leaf_nodes=3).fit(tmp_path / "rows.parquet", "state")
+    assert one.tree_.digest == two.tree_.digest
+
+
+def test_files_beyond_memory_are_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+    X, y = lending(2000)
+    X.assign(state=y).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ParameterError, match="a tree with a teacher is fitted to rows in memory"):
+        TreeClassifier("readable").fit(tmp_path / "rows.parquet", "state", memory=1000)
+
+
+def test_a_teacher_without_slopes_gives_a_plain_tree():
+    tree = TreeClassifier(teacher="ensemble", max_leaf_nodes=4).fit(*IRIS).tree_
+    assert len(tree.slopes) == 0
+    assert 1 < tree.n_leaves <= 4

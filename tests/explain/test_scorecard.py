@@ -1,0 +1,148 @@
+"""Scorecards: worked points, sums by hand against exact points, and the query in a database."""
+
+import math
+import re
+import sqlite3
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import hornbeam
+from hornbeam import Table, TreeClassifier
+from hornbeam.errors import ParameterError
+from hornbeam.explain import scorecard
+from hornbeam.tree.route import predict_rows
+from support.lending import income, lending, sizes
+
+FACTOR = 20 / math.log(2)
+OFFSET = 600 - FACTOR * math.log(50)
+
+
+def test_the_card_of_lending():
+    """Leaf 1 has odds of 4 to 1: two doublings above 1 to 1, at 487 points."""
+    assert scorecard(lending(), positive="good").to_markdown() == (
+        "| segment | if | base points | feature | points | within | 0 points at |\n"
+        "|--:|---|--:|---|---|---|--:|\n"
+        "| 1 | `age ≤ 30` | 527 | `late` | −20 per +1 | `0 to 4` | `1` |\n"
+        "|  |  |  | `age` | +5.8 per +1 | `18 to 30` | `25` |\n"
+        "| 2 | `age > 30` | 487 | `job = manager` | −20 |  |  |\n"
+        "|  |  |  | `job: another` | +20 |  |  |\n"
+        "|  |  |  | `grade` | −20 per step up | `A to C` | `B` |\n"
+        "\n"
+        "Points = 487.123 + 28.8539 × log odds of `good`."
+    )
+    card = scorecard(lending(), positive="good")
+    assert card.segments[0].points == pytest.approx(OFFSET + 40)
+    assert [term.points for term in card.segments[0].terms] == pytest.approx([-20, 0.2 * FACTOR])
+
+
+ROWS = [
+    [3, 24, "clerk", "B"],
+    [9, 18, "clerk", "A"],
+    [0, 30, None, None],
+    [None, 29, "other", "C"],
+    [1, 40, "manager", "C"],
+    [1, 70, "pilot", "A"],
+    [1, 31, None, "B"],
+    [2, None, "clerk", "B"],
+]
+
+
+@pytest.mark.parametrize("positive", ["good", "bad"])
+def test_points_are_the_scaled_log_odds(positive):
+    table = Table.read(ROWS, schema=lending().schema)
+    code = lending().schema.classes.index(positive)
+    p = predict_rows(lending(), table)
+    expected = OFFSET + FACTOR * np.log(p[:, code] / p[:, 1 - code])
+    assert_allclose(scorecard(lending(), positive=positive).points(table), expected, rtol=1e-12)
+
+
+def test_base_odds_have_base_points_and_double_every_so_often():
+    card = scorecard(lending(), positive="good", base_points=100, base_odds=4, points_to_double=-10)
+    assert card.segments[0].points == pytest.approx(100)
+    assert card.segments[1].points == pytest.approx(120)
+
+
+@pytest.mark.parametrize("row", ROWS[:7])
+def test_points_by_hand_are_near_the_exact_points(row):
+    """Adds up the card as a reader would: from the printed table alone."""
+    card = scorecard(lending(), positive="good")
+    value = dict(zip(("late", "age", "job", "grade"), row, strict=True))
+    segment = card.segments[0 if value["age"] <= 30 else 1]
+    total = round(segment.points)
+    for term in segment.terms:
+        signed = float(re.match(r"[+−][\d.]+", term.text)[0].replace("−", "-"))
+        name = re.match(r"\w+", term.feature)[0]
+        if value[name] is None:
+            continue
+        if "another" in term.feature:
+            total += signed * (value["job"] != "manager")
+        elif "=" in term.feature:
+            total += signed * (value["job"] == "manager")
+        elif name == "grade":
+            total += signed * ("ABC".index(value["grade"]) - "ABC".index(term.reference))
+        else:
+            low, high = map(float, term.within.split(" to "))
+            total += signed * (min(max(value[name], low), high) - float(term.reference))
+    exact = card.points(Table.read([row], schema=lending().schema))[0]
+    assert total == pytest.approx(exact, abs=1)
+
+
+def test_a_card_of_an_estimator_without_slopes():
+    clf = TreeClassifier("cart", smoothing="laplace").fit(
+        [[0], [0], [4], [4]], ["good", "good", "bad", "bad"]
+    )
+    card = hornbeam.scorecard(clf)
+    assert card.positive == "good"
+    assert [round(segment.points, 6) for segment in card.segments] == [
+        round(OFFSET + FACTOR * math.log(odds), 6) for odds in (3, 1 / 3)
+    ]
+    assert all(not segment.terms for segment in card.segments)
+
+
+def test_certain_leaves_have_infinite_points():
+    card = scorecard(TreeClassifier("cart").fit([[0], [4]], ["good", "bad"]))
+    assert "| ∞ |" in card.to_markdown()
+    assert "| −∞ |" in card.to_markdown()
+
+
+def test_html_is_escaped_and_complete():
+    page = scorecard(lending(), positive="good").to_html()
+    for cell in ("527", "−20 per +1", "0 to 4", "job = manager", "age &gt; 30"):
+        assert f">{cell}<" in page
+    assert scorecard(lending())._repr_html_().startswith("<div")
+
+
+def test_no_segment_is_left_out_of_a_long_card():
+    X = np.arange(600.0)[:, None]
+    card = scorecard(TreeClassifier("cart", smoothing="laplace").fit(X, np.arange(600) // 3 % 2))
+    assert len(card.segments) == 200
+    assert card.to_html().count("<tr>") == 201
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_database_computes_the_points(dialect):
+    pytest.importorskip("sqlglot")
+    card = scorecard(lending(), positive="good")
+    duckdb = pytest.importorskip("duckdb") if dialect == "duckdb" else None
+    rows = duckdb.connect() if duckdb else sqlite3.connect(":memory:")
+    rows.execute("CREATE TABLE rows (id INTEGER, late REAL, age REAL, job TEXT, grade TEXT)")
+    rows.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", [(at, *row) for at, row in enumerate(ROWS)])
+    found = sorted(rows.execute(card.sql(dialect=dialect, keep=["id"])).fetchall())
+    rows.close()
+    expected = card.points(Table.read(ROWS, schema=card.tree.schema))
+    assert [line[0] for line in found] == list(range(len(ROWS)))
+    assert_allclose([line[-1] for line in found], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tree", [income(), sizes()])
+def test_other_targets_are_refused(tree):
+    with pytest.raises(ParameterError, match="a scorecard is for two classes"):
+        scorecard(tree)
+
+
+@pytest.mark.parametrize("wrong", [{"base_odds": 0}, {"points_to_double": 0}, {"base_points": math.inf}])
+def test_impossible_scales_are_refused(wrong):
+    with pytest.raises(ParameterError, match="points_to_double"):
+        scorecard(lending(), **wrong)

@@ -1,0 +1,253 @@
+"""Explanations of leaves with slopes: worked numbers, and agreement with predictions."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from hornbeam import Table
+from hornbeam.errors import ParameterError
+from hornbeam.explain import counterfactuals, drift, explain, interval, leaves, predict_interval, shap_values
+from hornbeam.tree.route import decide_rows, predict_rows
+from support.lending import income, lending, sizes
+from support.strategies import tables, trees_with_slopes
+
+LATE = [3, 24, "clerk", "B"]
+
+
+def one(tree, row):
+    return explain(tree, Table.read([row], schema=tree.schema))[0]
+
+
+# --------------------------------------------------------------------------------------- paths and reasons
+
+
+def test_a_row_has_its_base_its_terms_and_the_result():
+    """Odds 1/4; two late payments above the reference multiply by 4, one year of age below it by exp(0.2)."""
+    found = one(lending(), LATE)
+    terms = found.paths[0].terms
+    assert found.paths[0].steps[-1].belief == (0.8, 0.2)
+    assert [term.text(1) for term in terms] == ["late is 3: odds × 4", "age is 24: odds × 1.22"]
+    assert [term.factor(1) for term in terms] == pytest.approx([4, math.exp(0.2)])
+    assert terms[0].belief == pytest.approx((0.5, 0.5))
+    odds = math.exp(0.2)
+    assert found.probability[1] == pytest.approx(odds / (1 + odds))
+    assert found.label == "bad"
+
+
+def test_the_lines_of_a_row():
+    assert str(one(lending(), LATE)).split("\n")[2:] == [
+        "    0    200       0.0  0.350     0.350  every row",
+        "    1    100       0.0  0.200     0.200  age ≤ 30 (is 24)",
+        "                                  0.500  late is 3: odds × 4",
+        "                                  0.550  age is 24: odds × 1.22",
+        "stops at a leaf",
+    ]
+    assert str(one(income(), LATE)).split("\n")[-3:] == [
+        "                                      87.5     -12.5                        late is 3: mean −12.5",
+        "                                      77.5       -10                        job is clerk: mean −10",
+        "stops at a leaf",
+    ]
+
+
+def test_limits_missing_and_new_values_are_named():
+    beyond = one(lending(), [9, 24, "clerk", "B"]).paths[0].terms[0]
+    assert beyond.text(1) == "late is 9, taken as 4: odds × 8"
+    missing = one(lending(), [None, 24, "clerk", "B"]).paths[0].terms[0]
+    assert missing.text(1) == "late is missing: no change"
+    assert missing.belief == (0.8, 0.2)
+    new = one(lending(), [3, 40, "pilot", "B"]).paths[0].terms[0]
+    assert new.text(1) == "job is a category never seen: odds × 0.5"
+
+
+def test_reasons_include_the_terms():
+    found = one(lending(), LATE)
+    assert [str(reason) for reason in found.reasons()] == [
+        "late = 3 moved bad from 0.200 to 0.500",
+        "age ≤ 30 moved bad from 0.350 to 0.200",
+        "age = 24 moved bad from 0.500 to 0.550",
+    ]
+    assert found.reasons()[0].feature == "late"
+
+
+def test_plain_values_have_the_terms():
+    plain = json.loads(json.dumps(one(lending(), LATE).to_dict()))
+    assert [term["feature"] for term in plain["paths"][0]["terms"]] == ["late", "age"]
+    assert plain["paths"][0]["terms"][0]["belief"] == pytest.approx([0.5, 0.5])
+
+
+def test_notebooks_show_the_terms():
+    assert "late is 3: odds × 4" in one(lending(), LATE)._repr_html_()
+    assert "late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)" in leaves(lending())._repr_html_()
+
+
+@given(st.data())
+def test_the_last_term_has_the_prediction_and_reasons_add_up(data):
+    tree = data.draw(trees_with_slopes())
+    table = data.draw(tables(tree.schema))
+    predicted = predict_rows(tree, table)
+    steep = np.abs(tree.slopes.slope).max(initial=0.0) > 1e3
+    for row, found in enumerate(explain(tree, table)):
+        assert found.probability == tuple(predicted[row].tolist())
+        (path,) = found.paths
+        if steep:  # the difference of two huge scores is their rounding
+            continue
+        if path.terms:
+            assert_allclose(path.terms[-1].belief, predicted[row], atol=1e-10)
+        for k, label in enumerate(tree.schema.classes or (None,)):
+            total = sum(reason.change for reason in found.reasons(label))
+            size = max(1.0, abs(predicted[row, k]))
+            assert total == pytest.approx(predicted[row, k] - tree.belief[0, k], abs=1e-9 * size)
+
+
+@given(st.data())
+def test_factors_are_ratios_of_odds(data):
+    tree = data.draw(trees_with_slopes())
+    if tree.is_regression:
+        return
+    for found in explain(tree, data.draw(tables(tree.schema))):
+        for path in found.paths:
+            before = path.steps[-1].belief
+            for term in path.terms:
+                for k, (p, q) in enumerate(zip(before, term.belief, strict=True)):
+                    if 1e-6 < p < 1 - 1e-6 and 1e-6 < q < 1 - 1e-6:
+                        ratio = q / (1 - q) / (p / (1 - p))
+                        assert term.factor(k) == pytest.approx(ratio, rel=1e-6)
+                before = term.belief
+
+
+# ---------------------------------------------------------------------------------------------- intervals
+
+
+def test_bounds_move_with_the_prediction():
+    """The odds of `bad` are multiplied by 4 · exp(0.2): those of both bounds too."""
+    table = Table.read([LATE], schema=lending().schema)
+    low, high = (bound[0, 1] for bound in predict_interval(lending(), table))
+    base_low, base_high = (bound[1, 1] for bound in interval(lending()))
+    factor = 4 * math.exp(0.2)
+    for found, base in ((low, base_low), (high, base_high)):
+        assert found / (1 - found) == pytest.approx(factor * base / (1 - base))
+    assert str(one(lending(), LATE)).startswith("bad 0.550, 90 % interval 0.438 to 0.647\n")
+
+
+def test_bounds_of_a_mean_move_by_the_same_amount():
+    table = Table.read([LATE], schema=income().schema)
+    low, high = predict_interval(income(), table)
+    assert (low.item(), high.item()) == pytest.approx([bound.item(1) - 22.5 for bound in interval(income())])
+
+
+@given(st.data())
+def test_bounds_contain_the_prediction(data):
+    tree = data.draw(trees_with_slopes())
+    table = data.draw(tables(tree.schema))
+    low, high = predict_interval(tree, table)
+    predicted = predict_rows(tree, table)
+    assert (low <= predicted).all()
+    assert (predicted <= high).all()
+    if not tree.is_regression:
+        assert (low >= 0).all()
+        assert (high <= 1).all()
+
+
+# ------------------------------------------------------------------------------------------------- leaves
+
+
+def test_the_leaf_table_has_terms_below_the_rule():
+    lines = str(leaves(lending())).split("\n")
+    assert lines[1].endswith("age ≤ 30")
+    assert lines[2].strip() == "late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)"
+    assert lines[2].index("late") == lines[1].index("age")
+    assert leaves(lending(), positive="good").terms[0][0].startswith("late: odds of good × 0.5")
+    assert leaves(lending()).to_dict()["terms"][0].startswith("late: odds of bad × 2 per +1")
+    assert "terms" not in leaves(sizes().__class__.raw(*_plain(sizes()))).to_dict()
+
+
+def _plain(tree):
+    return tree.schema, tree.skeleton, tree.evidence
+
+
+def test_rules_of_leaves_have_terms():
+    assert leaves(income()).as_rules().split("\n")[2:4] == [
+        "        late: mean −12.5 per +1 (0 to 4; +0 at 2)",
+        "        job: mean +30 if manager, −10 if another",
+    ]
+
+
+# ----------------------------------------------------------------------------------------- counterfactuals
+
+
+def found_for(tree, row, **settings):
+    return counterfactuals(tree, Table.read([row], schema=tree.schema), n=9, **settings)[0]
+
+
+def test_a_feature_of_a_term_is_moved_just_far_enough():
+    """Without the change of age, 2 ** (late - 1) / 4 · exp(0.2) = 1 at late = 2.711."""
+    by_late = [found for found in found_for(lending(), LATE) if set(found.values) == {"late"}]
+    assert [str(found) for found in by_late] == ["late ≤ 2.71 (is 3): good 0.500"]
+    assert 3 - 0.2 / math.log(2) == pytest.approx(2.7115, abs=1e-4)
+
+
+def test_moves_stay_in_the_leaf_and_respect_fixed_features():
+    by_age = [found for found in found_for(lending(), LATE) if found.node == 1 and "age" in found.values]
+    assert [str(found) for found in by_age] == ["25 < age ≤ 30 (is 24): good 0.500"]
+    assert all(set(found.values) == {"age"} for found in found_for(lending(), LATE, fixed=["late"]))
+
+
+def test_categories_of_terms_are_chosen():
+    texts = [str(found) for found in found_for(lending(), [0, 40, "manager", "C"])]
+    assert "job in {clerk, other} (is manager): good 0.500" in texts
+    assert "grade = A (is C): good 0.500" in texts
+
+
+def test_a_mean_is_reached_by_terms():
+    """Leaf 1: 100 - 12.5 (late - 2) + 40 (manager - 0.25); 100 is reached from 77.5 by late 1.2, or as a manager."""
+    texts = [str(found) for found in found_for(income(), LATE, wanted=(100, 150))]
+    assert texts == ["late ≤ 1.2 (is 3): 100", "job = manager (is clerk): 117.5"]
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_every_counterfactual_is_predicted_as_it_says(data):
+    tree = data.draw(trees_with_slopes(max_inner=4))
+    table = data.draw(tables(tree.schema))
+    if tree.is_regression or not table.n_rows:
+        return
+    for row, several in enumerate(counterfactuals(tree, table, n=3)):
+        before = table.take(np.array([row]))
+        for found in several:
+            changed = []
+            for at, feature in enumerate(tree.schema.features):
+                value = before.columns[at][0].item()
+                if feature.name in found.values:
+                    new = found.values[feature.name]
+                    value = feature.categories.index(new) if feature.categories else new
+                changed.append(np.array([value], before.columns[at].dtype))
+            after = Table(tree.schema, tuple(changed))
+            code = tree.schema.classes.index(found.label)
+            assert predict_rows(tree, after)[0, code] == found.probability
+            assert code != decide_rows(tree, before)[0]
+
+
+# ------------------------------------------------------------------------------------------------- shapley
+
+
+def test_shap_values_are_refused():
+    with pytest.raises(ParameterError, match=r"2 of 2 leaves have slopes.*reasons"):
+        shap_values(lending(), Table.read([LATE], schema=lending().schema))
+
+
+# --------------------------------------------------------------------------------------------------- drift
+
+
+def test_drift_compares_with_the_mean_prediction_of_the_new_rows():
+    """Rows of leaf 1 with 3 late payments have 50 % bad by the terms, not the 20 % of the leaf."""
+    X = [[3, 25, "clerk", "B"]] * 40
+    table = Table.read(X, ["bad", "good"] * 20, schema=lending().schema)
+    found = drift(lending(), table)
+    assert found.predicted[found.node == 1] == pytest.approx(np.array([[0.5, 0.5]]))
+    assert found.p_value[found.node == 1] == pytest.approx([1.0])
+    assert found.predicted[found.node == 2] == pytest.approx(lending().belief[[2]])  # without rows: the leaf

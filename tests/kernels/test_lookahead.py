@@ -1,0 +1,211 @@
+"""The kernels of small trees against slow twins: all cuts, forward selection, logistic regression."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from hornbeam.kernels.lookahead import UNIT_VALUE, LeafRules, SearchRules, SoftRows, fit_log_odds
+
+STEPS = 64
+CONSTANT = LeafRules(0)
+
+
+def random_rows(seed, n=60, n_numeric=2, n_nominal=1, n_codes=5, n_channels=2, missing=0.1):
+    """Rows whose shares depend on the codes, so that splits and slopes explain something."""
+    rng = np.random.default_rng(seed)
+    d = n_numeric + n_nominal
+    codes = rng.integers(0, n_codes, (n, d)).astype(np.uint8)
+    codes[rng.random((n, d)) < missing] = n_codes
+    weight = rng.integers(1, 2 * STEPS, n).astype(np.int32)
+    effect = rng.normal(size=(d, n_codes + 1, n_channels))
+    score = sum(effect[f, codes[:, f]] for f in range(d))
+    share = np.rint(weight[:, None] / (1 + np.exp(-score))).astype(np.int32)
+    value = np.zeros((d, n_codes + 1), np.int16)
+    value[:n_numeric, :n_codes] = np.sort(rng.integers(-UNIT_VALUE, UNIT_VALUE, (n_numeric, n_codes)), axis=1)
+    nominal = np.arange(d) >= n_numeric
+    return SoftRows(codes, weight, share, np.full(d, n_codes, np.int32), nominal, value.ravel())
+
+
+def explained(rows, mask):
+    weight, share = rows.weight[mask].sum(), rows.share[mask].sum(axis=0).astype(float)
+    return (share**2).sum() / weight
+
+
+def all_cuts(rows, min_weight):
+    """Yield the left rows of every cut: numeric ones by threshold, categories by subset, missing on either side."""
+    for feature in range(rows.codes.shape[1]):
+        code, n = rows.codes[:, feature], int(rows.n_codes[feature])
+        known = np.unique(code[code < n]).tolist()
+        if rows.nominal[feature]:
+            lefts = [set(left) for size in range(1, len(known) + 1) for left in combinations(known, size)]
+        else:
+            lefts = [set(known[: end + 1]) for end in range(len(known))]
+        for left in lefts:
+            for with_missing in (False, True):
+                mask = np.isin(code, [*left, *([n] if with_missing else [])])
+                sides = rows.weight[mask].sum(), rows.weight[~mask].sum()
+                if min(sides) >= max(min_weight, 1):
+                    yield mask
+
+
+def leaves(rows, feature, left):
+    """Route the rows through a tree in preorder."""
+    found, end = np.zeros(len(rows.codes), int), [0]
+
+    def walk(members):
+        node = end[0]
+        end[0] += 1
+        if feature[node] < 0:
+            found[members] = node
+            return
+        goes_left = left[node][rows.codes[members, feature[node]]]
+        walk(members[goes_left])
+        walk(members[~goes_left])
+
+    walk(np.arange(len(rows.codes)))
+    return found
+
+
+def value_of_tree(rows, feature, left):
+    leaf = leaves(rows, feature, left)
+    return sum(explained(rows, leaf == node) for node in np.unique(leaf))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 400))
+def test_a_tree_of_two_leaves_has_the_best_cut_of_all(seed, n_channels, min_weight):
+    rows = random_rows(
+        seed, n_channels=n_channels, n_nominal=int(n_channels == 1)
+    )  # several: subsets are a heuristic
+    feature, left = rows.search(SearchRules(2, 3, min_weight), CONSTANT)
+    best = max((explained(rows, m) + explained(rows, ~m) for m in all_cuts(rows, min_weight)), default=0.0)
+    whole = explained(rows, np.ones(len(rows.codes), bool))
+    assert value_of_tree(rows, feature, left) == pytest.approx(max(best, whole), rel=1e-9)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(3, 9), st.integers(0, 2))
+def test_lookahead_explains_at_least_as_much_as_greedy_growth(seed, max_leaves, n_terms):
+    rows, leaf = random_rows(seed, n=150), LeafRules(n_terms)
+    rules = SearchRules(max_leaves, 5, 5 * STEPS)
+    greedy = rows.search(rules._replace(n_candidates=0, overgrowth=1), CONSTANT)
+    looked = rows.search(rules, CONSTANT)
+    assert value_of_tree(rows, *looked) >= value_of_tree(rows, *greedy) * (1 - 1e-9)
+    feature, _ = rows.search(rules, leaf)
+    assert (feature < 0).sum() <= max_leaves
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(0, 3))
+def test_threads_and_the_order_of_rows_change_nothing(seed, n_terms):
+    rows = random_rows(seed, n=200, n_channels=1 + seed % 3)
+    rules, leaf = SearchRules(6, 4, 10 * STEPS), LeafRules(n_terms)
+    order = np.random.default_rng(seed).permutation(len(rows.codes))
+    for other in (rows.search(rules, leaf, n_jobs=3), rows.take(order).search(rules, leaf)):
+        for one, two in zip(rows.search(rules, leaf), other, strict=True):
+            np.testing.assert_array_equal(one, two)
+    for one, two in zip(rows.terms(leaf), rows.take(order).terms(leaf), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def columns_of(rows, cut_off):
+    """The candidate terms as columns, clipped as in the kernel: (feature, category) and values."""
+    found = {}
+    for feature, n in enumerate(rows.n_codes.tolist()):
+        code = rows.codes[:, feature]
+        if rows.nominal[feature]:
+            for category in range(int(n == 2), n):
+                found[feature, category] = np.where(code == category, float(UNIT_VALUE), 0.0)
+            continue
+        value = rows.value[feature * (n + 1) :][: n + 1].astype(float)
+        weight = np.bincount(code, rows.weight, minlength=n + 1)[:n]
+        low = int((np.cumsum(weight) <= cut_off * weight.sum()).sum())
+        high = n - 1 - int((np.cumsum(weight[::-1]) <= cut_off * weight.sum()).sum())
+        clipped = value[np.clip(code, low, max(low, high))]
+        found[feature, -1] = np.where(code == n, 0.0, clipped)
+    return found
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.0, 0.05, 0.2]))
+def test_terms_are_those_of_forward_selection(seed, n_terms, n_channels, cut_off):
+    rows = random_rows(seed, n=120, n_numeric=4, n_channels=n_channels)
+    rules = LeafRules(n_terms, least_share=0.02, ridge=1e-6, cut_off=cut_off)
+    weight, target = rows.weight.astype(float), rows.share / rows.weight[:, None]
+    columns = columns_of(rows, cut_off)
+
+    def distance(chosen):
+        """The squared distance of the best linear function of the chosen terms."""
+        X = np.column_stack([np.ones(len(weight)), *(columns[term] for term in chosen)])
+        root = np.sqrt(weight)[:, None]
+        fit = np.linalg.lstsq(X * root, target * root, rcond=None)[0]
+        return (((target - X @ fit) * root) ** 2).sum()
+
+    whole, chosen = distance([]), []
+    while len(chosen) < n_terms:
+        left = {term: distance([*chosen, term]) for term in columns if term not in chosen}
+        best = min(left, key=left.__getitem__)
+        if distance(chosen) - left[best] < rules.least_share * whole:
+            break
+        chosen.append(best)
+    found = list(zip(*(array.tolist() for array in rows.terms(rules)), strict=True))
+    assert found == sorted(found)
+    # Of two terms that explain the same, either may be chosen.
+    assert distance(found) == pytest.approx(distance(chosen), rel=1e-3)
+    assert len(found) == len(chosen)
+
+
+@settings(max_examples=30)
+@example(seed=141, n_classes=4, n_terms=3)  # a centre at its limit
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), n_terms=st.integers(1, 3))
+def test_log_odds_are_those_of_a_general_optimiser(seed, n_classes, n_terms):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(200, n_terms))
+    values = (values - values.mean(axis=0)) / values.std(axis=0)
+    scores = values @ rng.normal(size=(n_terms, n_classes)) + rng.normal(size=n_classes)
+    probability = np.exp(log_softmax(scores + 0.3 * rng.normal(size=scores.shape), axis=1))
+    weight = rng.uniform(0.5, 2.0, 200)
+    low, high, ridge = np.full(n_terms, -3.0), np.full(n_terms, 3.0), 0.01
+    share = (weight / weight.sum())[:, None]
+    base = np.log((share * probability).sum(axis=0))
+
+    def loss(slope, centre):
+        predicted = log_softmax(base + (values - centre) @ slope, axis=1)
+        return -(share * probability * predicted).sum() + ridge * (slope**2).sum()
+
+    def of_vector(x):
+        return loss(x[n_terms:].reshape(n_terms, n_classes), x[:n_terms])
+
+    slope, centre = fit_log_odds(values, probability, weight, low, high, ridge, 200)
+    start = np.concatenate([centre, slope.ravel()])
+    bounds = [*zip(low, high, strict=True), *[(None, None)] * slope.size]
+    assert loss(slope, centre) <= minimize(of_vector, start, bounds=bounds).fun + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"codes": np.full((3, 1), 9, np.uint8)}, "codes within their ranges"),
+        ({"weight": np.zeros(3, np.int32)}, "weights from 1"),
+        ({"value": np.zeros(2, np.int16)}, "a value for each code"),
+        ({"value": np.full(6, 300, np.int16)}, "values from -256 to 256"),
+        ({"n_codes": np.array([0], np.int32)}, "from 1 to 255 codes"),
+        ({"share": np.zeros((2, 1), np.int32)}, "shares for each row"),
+    ],
+)
+def test_wrong_arrays_are_refused(change, message):
+    rows = SoftRows(
+        np.zeros((3, 1), np.uint8),
+        np.ones(3, np.int32),
+        np.zeros((3, 1), np.int32),
+        np.array([5], np.int32),
+        np.array([False]),
+        np.zeros(6, np.int16),
+    )._replace(**change)
+    with pytest.raises(ValueError, match=message):
+        rows.search(SearchRules(4, 3, 1), CONSTANT)

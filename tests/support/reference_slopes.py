@@ -1,0 +1,77 @@
+"""Predictions with slopes, one row and one term at a time: the slow twin of the compiled one."""
+
+import math
+from dataclasses import fields
+
+import numpy as np
+
+from hornbeam.kernels.elementary import exp, log
+from support import reference_route
+from support.reference_route import MISSING, Arrays
+
+__all__ = ["decided", "predicted", "scores", "stop", "sum_of_terms"]
+
+
+def stop(tree, row):
+    """The node where a row stops."""
+    arrays = Arrays(*[getattr(tree.skeleton, field.name) for field in fields(Arrays)])
+    return reference_route.stop(arrays, row)
+
+
+def _change(slopes, term, value):
+    """The value of a term minus its centre; None where the value is missing."""
+    category = slopes.category.item(term)
+    if category >= 0:
+        return None if value == MISSING else float(value == category) - slopes.centre.item(term)
+    if math.isnan(value):
+        return None
+    return min(max(float(value), slopes.low.item(term)), slopes.high.item(term)) - slopes.centre.item(term)
+
+
+def _add_terms(tree, row, node, start):
+    total = list(start)
+    for term in range(len(tree.slopes)):
+        if tree.slopes.node[term] == node:
+            change = _change(tree.slopes, term, row[tree.slopes.feature[term]])
+            if change is not None:
+                total = [
+                    s + slope * change
+                    for s, slope in zip(total, tree.slopes.slope[term].tolist(), strict=True)
+                ]
+    return total
+
+
+def sum_of_terms(tree, row):
+    """The change of the scores of one row."""
+    return _add_terms(tree, row, stop(tree, row), [0.0] * tree.schema.n_outputs)
+
+
+def scores(tree, row):
+    """The scores of one row, or its mean; None if it stops at a node without terms."""
+    node = stop(tree, row)
+    if node not in tree.slopes.node:
+        return None
+    base = tree.belief[node] if tree.is_regression else log(tree.belief[node].copy())
+    return _add_terms(tree, row, node, base.tolist())
+
+
+def predicted(tree, row):
+    """The prediction of one row, a list."""
+    found = scores(tree, row)
+    if found is None:
+        return tree.belief[stop(tree, row)].tolist()
+    if tree.is_regression:
+        return found
+    powers = exp(np.array([score - max(found) for score in found])).tolist()
+    total = 0.0
+    for power in powers:
+        total += power
+    return [power / total for power in powers]
+
+
+def decided(tree, row):
+    """The class of one row without costs."""
+    found = scores(tree, row)
+    if found is None:
+        found = tree.belief[stop(tree, row)].tolist()
+    return found.index(max(found))
