@@ -20,3 +20,18 @@ class Predict:
 
     def time_predict_proba(self, *_: object) -> None:
         self.tree.predict_proba(self.X)
+
+
+class OneRow:
+    """One row through `row_predictor`: of a tree of 16 leaves, with and without slopes."""
+
+    param_names = ("slopes",)
+    params: ClassVar = ([0, 2],)
+
+    def setup(self, slopes: int) -> None:
+        X, y = make(2_000, 2)
+        self.predict = TreeClassifier("readable", slopes=slopes).fit(X, y).row_predictor()
+        self.row = tuple(X[0].tolist())
+
+    def time_row(self, _: int) -> None:
+        self.predict(self.row)

@@ -16,6 +16,7 @@ using namespace lookahead;
 
 constexpr int kMostSteps = 1 << 20;            // of the weight of a row: its products with two values fit 36 bits
 constexpr size_t kMostRows = size_t{1} << 26;  // so that their sums fit 62 bits
+constexpr int64_t kMostWeight = int64_t{kMostSteps} * int64_t{kMostRows};  // of all rows
 constexpr int kMostLeaves = 1024, kMostThreads = 64;
 
 // Checked arguments that both functions share.
@@ -74,7 +75,7 @@ LeafRules leaf_rules(int most_terms, double least_share, double ridge, double cu
     expect(0 <= most_terms && most_terms <= kMostTerms, "from 0 to 3 terms expected");
     expect(least_share >= 0 && ridge > 0 && ridge <= 1 && 0 <= cut_off && cut_off < 0.5 && min_weight >= 1,
            "shares, a ridge and a weight expected");
-    return {most_terms, least_share, ridge, cut_off, min_weight};
+    return {most_terms, least_share, ridge, cut_off, std::min(min_weight, kMostWeight)};
 }
 
 nb::tuple search_tree(const Matrix<const uint8_t>& codes, const In<int32_t>& weight, const Matrix<const int32_t>& share,

@@ -1,7 +1,6 @@
 """Predictions of leaves with slopes, against a slow twin and by hand."""
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -146,21 +145,6 @@ def test_values_of_nodes_leave_slopes_out():
     table = Table.read(rng.normal(size=(50, 8)), schema=tree.schema)
     plain = with_slopes(tree, Slopes.none())
     assert_array_equal(predict_rows(tree, table, node_values=tree.belief), predict_rows(plain, table))
-
-
-def test_one_row_takes_two_microseconds():
-    tree, rng = wide_tree()
-    first = [tree.slopes.of_leaf(node)[:2] for node in tree.slopes.leaves.tolist()]
-    two = np.concatenate([np.array(terms, np.intp) for terms in first])
-    tree = with_slopes(tree, Slopes(*[array[two] for array in tree.slopes.arrays]))
-    predict, row = row_predictor(tree), tuple(rng.normal(size=8).tolist())
-    best = math.inf
-    for _ in range(50):
-        start = time.process_time()
-        for _ in range(1_000):
-            predict(row)
-        best = min(best, time.process_time() - start)
-    assert best / 1_000 < 2e-6
 
 
 ROUTER = {
