@@ -43,7 +43,7 @@ status=0
 # Every test in eight threads at once; pytest-run-parallel runs those in one thread that cannot (hypothesis, some fixtures).
 "$work/env/bin/python" benchmarks/machines/check.py "Free-threaded Python" --out "$work/free-threaded.json" \
     --how "gcc, every test in 8 threads at once" -- tests/golden tests/kernels tests/growing tests/laws tests/smoothing \
-    tests/pruning tests/ensembles --parallel-threads=8 --hypothesis-profile=ci || status=1
+    tests/pruning tests/ensembles --parallel-threads=8 --hypothesis-profile=brief || status=1
 "$work/env/bin/python" -m benchmarks.machines.threads --threads 8 --seconds "$seconds" \
     --out "$work/free-threaded-threads.json" || status=1
 exit $status

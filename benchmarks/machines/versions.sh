@@ -14,7 +14,7 @@ work=$(cd "$1" && pwd)
 version=$2
 shift 2
 root=$work/root-$version
-(($#)) || set -- tests README.md docs --pyargs hornbeam --numprocesses=2 --dist=worksteal --hypothesis-profile=ci \
+(($#)) || set -- tests README.md docs --pyargs hornbeam --numprocesses=2 --dist=worksteal --hypothesis-profile=brief \
     --ignore=tests/attacks --ignore=tests/benchmarks # studies and attacks are not for users
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1

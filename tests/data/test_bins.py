@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.binning.bins import Bins
@@ -13,6 +13,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
+from support.examples import examples
 from support.reference_encode import SPECIAL, codes_of, distinct
 
 values = st.one_of(st.floats(), st.sampled_from(SPECIAL), st.integers(-9, 9).map(float), st.floats(-1, 1))
@@ -47,7 +48,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(mine, theirs)
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(
     matrices,
     st.sampled_from([None, 1, 2, 3, 16, 255]),
@@ -69,7 +70,7 @@ def test_bins_do_not_depend_on_order_and_grouping_of_rows(
     assert_same(fit(table_of([column.copy() for column in matrix.T]), max_bins, **options), expected)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(matrices, st.sampled_from([None, 1, 2, 5, 255]))
 def test_edges_increase_and_codes_equal_the_reference(matrix, max_bins):
     table = Table.read(matrix)
@@ -88,7 +89,7 @@ def test_edges_increase_and_codes_equal_the_reference(matrix, max_bins):
             np.testing.assert_array_equal(np.searchsorted(edges, found), np.arange(len(found)))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(matrices)
 def test_exact_bins_store_the_distinct_values(matrix):
     bins = fit(Table.read(matrix), None)
@@ -98,7 +99,7 @@ def test_exact_bins_store_the_distinct_values(matrix):
         assert (edges < known[1:]).all()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(matrices, st.data())
 def test_a_threshold_separates_the_two_codes(matrix, data):
     for max_bins in (None, 4):

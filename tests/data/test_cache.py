@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, ParquetSource, Table
@@ -18,6 +18,7 @@ from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
+from support.examples import examples
 from support.strategies_growing import bins_of, random_table, training_tables
 
 
@@ -31,7 +32,7 @@ def small(n_rows=10, block=4):
     return source, bins_of(source.table)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data())
 def test_the_cache_returns_the_encoded_rows(tmp_path_factory, data):
     table = data.draw(training_tables(max_rows=40))

@@ -13,12 +13,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table
 from hornbeam.data.files import row_groups, summary
 from hornbeam.errors import DataError, ParameterError, SchemaError
+from support.examples import examples
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 5), st.booleans())
 
@@ -135,7 +136,7 @@ def frames(draw):
     return pa.table(columns)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data())
 def test_files_are_read_as_the_same_table_as_in_memory(tmp_path_factory, data):
     frame = data.draw(frames())

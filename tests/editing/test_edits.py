@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hornbeam
@@ -25,13 +25,14 @@ from hornbeam.tree.edit import count_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.subtree import replace_subtree, subtree
 from hornbeam.tree.walk import descendants
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, regression_tables, training_tables
 
 # ---- subtrees
 
 
 @given(st.data(), training_tables(max_rows=30))
-@settings(max_examples=40)
+@examples(40)
 def test_a_subtree_put_back_is_the_same_skeleton(data, table):
     skeleton = data.draw(growers(table)).grow(table, bins_of(table)).skeleton
     node = data.draw(st.integers(0, skeleton.n_nodes - 1))
@@ -108,19 +109,19 @@ def check_edits(data, table: Table, grower: Grower) -> None:
 
 
 @given(st.data(), training_tables(max_rows=30))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_edited_trees_of_classes_are_counted_from_scratch_and_undone(data, table):
     check_edits(data, table, data.draw(growers(table)))
 
 
 @given(st.data(), regression_tables(max_rows=30))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_edited_trees_of_numbers_are_counted_from_scratch_and_undone(data, table):
     check_edits(data, table, data.draw(growers(table)))
 
 
 @given(st.data(), training_tables(max_rows=40))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_pruned_node_grows_again_as_it_was(data, table):
     grower = replace(data.draw(growers(table)), min_impurity_decrease=0.0)
     tree = grower.grow(table, bins_of(table))
@@ -138,7 +139,7 @@ def test_a_pruned_node_grows_again_as_it_was(data, table):
 
 
 @given(st.data(), training_tables(max_rows=30))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_candidate_that_is_taken_has_its_children_and_its_gain(data, table):
     tree = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED])).grow(table, bins_of(table))
     editor = TreeEditor.of(tree, table, None)

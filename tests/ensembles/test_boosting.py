@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
@@ -24,6 +24,7 @@ from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.trainer import _Run
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
+from support.examples import examples
 from support.strategies_growing import random_table
 
 SMALL = Leafwise(max_leaf_nodes=7, min_samples_leaf=2)
@@ -120,7 +121,7 @@ def test_two_classes_match_scikit_learn():
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_trees_depend_neither_on_threads_nor_on_row_order(data):
     kind = data.draw(st.sampled_from(["regression", "two", "three"]))
     seed = data.draw(st.integers(0, 99))

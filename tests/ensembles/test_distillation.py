@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
@@ -20,6 +20,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.tree.edit import count_rows
 from hornbeam.tree.route import decision_path, predict_rows
+from support.examples import examples
 from support.strategies_growing import random_table
 
 FEW = SyntheticRows(least=600, most=2000)
@@ -47,7 +48,7 @@ def oracle(table):
 # ---- synthetic rows
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(2, 60))
 def test_each_synthetic_row_has_the_values_of_two_rows(seed, n):
     table = random_table(seed, n_rows=n, n_classes=2, n_values=12)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Table
@@ -20,6 +20,7 @@ from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.strategies_growing import growers, random_table, regression_tables, training_tables
 
 tables = st.one_of(training_tables(max_rows=60), regression_tables(max_rows=60))
@@ -50,7 +51,7 @@ def assert_same(one, other):
     assert one.smoother == other.smoother
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.data())
 def test_forests_do_not_depend_on_the_number_of_threads(data):
     table = data.draw(tables)
@@ -62,7 +63,7 @@ def test_forests_do_not_depend_on_the_number_of_threads(data):
         np.testing.assert_array_equal(parallel.out_of_bag, serial.out_of_bag)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.data(), st.integers(0, 2**32 - 1))
 def test_forests_do_not_depend_on_the_order_of_rows(data, seed):
     table = data.draw(tables)
@@ -73,7 +74,7 @@ def test_forests_do_not_depend_on_the_order_of_rows(data, seed):
     np.testing.assert_array_equal(other.out_of_bag, one.out_of_bag[order])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.data(), st.integers(0, 2**32 - 1))
 def test_a_row_of_weight_two_is_two_rows(data, seed):
     """Except with limits on the number of rows (min_samples_leaf, C4.5's 0.3 N) and fractional missing values."""

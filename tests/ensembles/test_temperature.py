@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
+from support.examples import examples
 
 GRID = np.geomspace(0.25, 4.0, 81)
 
@@ -59,7 +60,7 @@ def test_extreme_temperatures_give_probabilities(temperature):
     np.testing.assert_allclose(q.sum(axis=1), 1.0)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(1, 60), st.floats(0.3, 3.0), st.integers(0, 10**6))
 def test_no_temperature_of_a_grid_has_less_squared_error(n, temperature, seed):
     truth, target = random_rows(seed, n)
@@ -69,7 +70,7 @@ def test_no_temperature_of_a_grid_has_less_squared_error(n, temperature, seed):
     assert chosen <= loss(p, target, 1.0)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.floats(0.4, 3.0), st.integers(0, 10**6))
 def test_the_temperature_that_was_applied_is_found_again(temperature, seed):
     truth, target = random_rows(seed, 20_000)

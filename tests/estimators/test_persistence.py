@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.frozen import FrozenEstimator
 
@@ -26,6 +26,7 @@ from hornbeam.export import rules_dict, to_c, to_onnx
 from hornbeam.smoothing import HGS
 from hornbeam.storage import TreeCollection
 from hornbeam.storage.file import decode, encode
+from support.examples import examples
 
 RNG = np.random.default_rng(0)
 N = 90
@@ -89,7 +90,7 @@ def check(again, estimator, left_behind=()):
 
 
 @given(st.fixed_dictionaries({}, optional=FOREST), st.sampled_from(list(LABELS)), st.booleans())
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_classification_forests(parameters, labels, balanced):
     parameters = {"n_estimators": 3} | parameters
     if labels == "three":
@@ -105,7 +106,7 @@ def test_classification_forests(parameters, labels, balanced):
 
 
 @given(st.fixed_dictionaries({}, optional=FOREST))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_regression_forests(parameters):
     reg = ForestRegressor(**{"n_estimators": 3} | parameters).fit(ROWS, AMOUNT)
     again = reloaded(reg)
@@ -115,7 +116,7 @@ def test_regression_forests(parameters):
 
 
 @given(st.fixed_dictionaries({}, optional=BOOSTED | STOPPING), st.sampled_from(list(LABELS)))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_boosted_classifiers(parameters, labels):
     clf = BoostedTreesClassifier(**{"n_estimators": 3} | parameters).fit(ROWS, LABELS[labels])
     again = reloaded(clf)
@@ -128,7 +129,7 @@ LOSSES = [("squared_error", None), ("absolute_error", None), ("quantile", 0.9), 
 
 
 @given(st.fixed_dictionaries({}, optional=BOOSTED | STOPPING), st.sampled_from(LOSSES))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_boosted_regressors(parameters, loss):
     name, quantile = loss
     reg = BoostedTreesRegressor(name, quantile=quantile, **{"n_estimators": 3} | parameters).fit(ROWS, AMOUNT)
@@ -138,7 +139,7 @@ def test_boosted_regressors(parameters, loss):
 
 
 @given(st.fixed_dictionaries({}, optional=BOOSTED))
-@settings(max_examples=6, deadline=None)
+@examples(6)
 def test_rankers(parameters):
     ranker = BoostedTreesRanker(**{"n_estimators": 3} | parameters)
     ranker.fit(ROWS, np.clip(AMOUNT.round(), 0, 4), group=np.arange(N) // 9)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
@@ -18,6 +18,7 @@ from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tuning import CrossValidated
+from support.examples import examples
 
 X, y = load_breast_cancer(return_X_y=True)
 
@@ -148,7 +149,7 @@ def test_cost_complexity_is_chosen_within_one_standard_error():
     ]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 @pytest.mark.parametrize("smoothing", ["cross-fitted", None, "laplace", "hgs", HGS(alpha=5.0, prior=0.1)])
 @pytest.mark.parametrize("missing", ["own", "learned"])

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -18,6 +18,7 @@ from hornbeam.smoothing import HGS, MEstimate, replay, smoothers_of
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import with_belief
 from hornbeam.tree.edit import count_evidence
+from support.examples import examples
 
 nan = float("nan")
 X = [[0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]
@@ -66,7 +67,7 @@ def part(given_rows, at):
     return ([X[i] for i in at], y[at]), {"sample_weight": None if w is None else w[at]}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fitted(), st.data())
 def test_updated_and_forgotten_rows_restore_the_tree(model, data):
     clf, _, kind = model
@@ -80,7 +81,7 @@ def test_updated_and_forgotten_rows_restore_the_tree(model, data):
     assert clf.tree_.rows.tolist() == rows_before.tolist()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fitted(), st.data())
 def test_any_rows_of_training_can_be_forgotten_in_any_order(model, data):
     clf, training, _ = model
@@ -97,7 +98,7 @@ def test_any_rows_of_training_can_be_forgotten_in_any_order(model, data):
     assert clf.update(*everything, **weight).tree_.digest == before
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(fitted(), st.data())
 def test_an_update_counts_all_rows_and_smooths_as_before(model, data):
     clf, (X, y, w), kind = model

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
@@ -13,6 +13,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree import add_rows, decay, remove_rows
 from hornbeam.tree.edit import recount
+from support.examples import examples
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def diabetes():
     return load_diabetes(return_X_y=True)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_added_rows_are_forgotten_exactly(seed, weighted):
     rng = np.random.default_rng(seed)

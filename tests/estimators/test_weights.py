@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sklearn.datasets import load_breast_cancer
 
 from hornbeam import TreeClassifier
 from hornbeam.recipe import PRESETS
+from support.examples import examples
 
 tables = st.integers(2, 25).flatmap(
     lambda n: st.tuples(
@@ -19,7 +20,7 @@ tables = st.integers(2, 25).flatmap(
 )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables)
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 0.3, 1: 1.7}])
 @pytest.mark.parametrize("preset", PRESETS)
@@ -35,7 +36,7 @@ def test_a_row_of_weight_two_equals_two_rows(preset, class_weight, table):
     assert weighted.digest == repeated.digest
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables, st.randoms(use_true_random=False))
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_the_order_of_rows_changes_nothing(class_weight, table, random):
@@ -48,7 +49,7 @@ def test_the_order_of_rows_changes_nothing(class_weight, table, random):
     assert straight == shuffled
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_shares_are_scaled_to_the_number_of_rows(preset, table):

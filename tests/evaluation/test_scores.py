@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
 from hornbeam.errors import DataError
 from hornbeam.evaluation import ScoreSums, brier_score, calibration_error, log_loss, rmse, zero_one_loss
+from support.examples import examples
 
 
 def predictions(seed: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -27,7 +28,7 @@ def test_rmse_divides_by_the_number_of_classes() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(10, 60), st.integers(2, 5))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_scores_equal_those_of_scikit_learn(seed: int, n: int, k: int) -> None:
     y, p, weight = predictions(seed, n, k)
     assert log_loss(y, p, sample_weight=weight) == pytest.approx(metrics.log_loss(y, p, sample_weight=weight))
@@ -44,7 +45,7 @@ def test_for_two_classes_one_column_is_enough() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 19))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_sums_of_folds_equal_the_sums_of_all_rows(seed: int, cut: int) -> None:
     y, p, weight = predictions(seed, 20, 3)
     whole = ScoreSums.of(y, p, labels=range(3), sample_weight=weight)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine, MemorySource
@@ -12,6 +12,7 @@ from hornbeam.growing import Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 SCORES = ("log_loss", "brier_score", "rmse", "zero_one_loss", "calibration_error")
@@ -21,7 +22,7 @@ def weight_of(table):
     return None if table.weight is None else table.weight * table.unit
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_scores_from_counts_equal_scores_of_rows(data):
     table = data.draw(training_tables(max_rows=80))

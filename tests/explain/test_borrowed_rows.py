@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.explain import borrowed_rows
@@ -20,6 +20,7 @@ from hornbeam.smoothing import (
 )
 from hornbeam.tree import Step, raw_belief
 from hornbeam.tree.edit import with_belief
+from support.examples import examples
 from support.strategies import trees
 from support.worked_trees import worked_tree
 
@@ -93,7 +94,7 @@ def test_the_sources_of_an_unknown_step_are_empty():
     assert borrowed_rows(with_belief(worked_tree(), tree.belief, tree.borrowed, Step.of("unknown")), 4) == ()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(trees())
 def test_sources_add_up_to_the_borrowed_rows(tree):
     for smoother in (HGS(), HierarchicalShrinkage()):

@@ -9,7 +9,7 @@ from math import log2, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,6 +29,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.explain import CandidateSplit
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from support.examples import examples
 from support.reference_growing import entropy, gini
 from support.strategies_growing import bins_of, growers, random_table, regression_tables, training_tables
 
@@ -231,13 +232,13 @@ def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
 
 
 @given(st.data(), training_tables(max_rows=16))
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_splits_of_classes_equal_the_slow_twin(data, table):
     check_scan(table, data.draw(growers(table)))
 
 
 @given(st.data(), regression_tables(max_rows=16))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_splits_of_numbers_equal_the_slow_twin(data, table):
     check_scan(table, data.draw(growers(table)))
 
@@ -290,14 +291,14 @@ def children(tree, node):
 
 
 @given(st.data(), training_tables(max_rows=40))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_split_of_a_grown_tree_ranks_first(data, table):
     tree = data.draw(growers(table)).grow(table, bins_of(table))
     check_chosen(tree, tree, table)
 
 
 @given(st.data(), regression_tables(max_rows=40))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_split_of_a_grown_regression_tree_ranks_first(data, table):
     tree = data.draw(growers(table)).grow(table, bins_of(table))
     check_chosen(tree, tree, table)

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from hornbeam import Table, TreeClassifier
@@ -17,6 +17,7 @@ from hornbeam.explain import counterfactuals
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import predict_rows, route
+from support.examples import examples
 from support.strategies import schemas, tables, trees
 
 inf, nan = np.inf, np.nan
@@ -54,7 +55,7 @@ def trees_and_tables(draw):
     return tree, draw(tables(schema, max_rows=6))
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(trees_and_tables(), st.data())
 def test_all_values_that_meet_the_conditions_have_the_stated_prediction(both, data):
     """All kinds of features; missing, unseen and distributed values; costs, fixed features, wanted classes."""
@@ -105,7 +106,7 @@ def every_change(table, i, features, grid):
     return replace(rows, columns=tuple(columns), matrix=None)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees_and_tables())
 def test_no_other_prediction_needs_fewer_changes(both):
     """The reference tries every value that takes another branch, in every one and every two features."""

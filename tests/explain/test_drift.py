@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
@@ -11,6 +11,7 @@ from hornbeam.errors import SchemaError
 from hornbeam.explain import drift
 from hornbeam.explain.drift import _chi_square, _holm
 from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
+from support.examples import examples
 from support.strategies import tables, trees
 from support.worked_trees import rows_at, worked_tree
 
@@ -48,7 +49,7 @@ def test_predictions_count_with_their_effective_size():
     assert np.isnan(found.observed[1:]).all()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.data())
 def test_shares_add_up_and_the_index_is_not_negative(data):
     tree = data.draw(trees(max_inner=6))
@@ -67,7 +68,7 @@ def test_shares_add_up_and_the_index_is_not_negative(data):
     assert unlabelled.p_value is None
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(2, 6), st.integers(0, 99))
 def test_the_chi_square_test_matches_scipy(n_classes, seed):
     rng = np.random.default_rng(seed)

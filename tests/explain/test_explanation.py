@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import SmoothedClassifier, Table, TreeClassifier
@@ -15,6 +15,7 @@ from hornbeam.explain import explain, predict_interval
 from hornbeam.smoothing import HGS
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import decision_path, predict_rows
+from support.examples import examples
 from support.strategies import schemas, tables, trees
 from support.worked_trees import worked_tree
 
@@ -25,7 +26,7 @@ def trees_and_tables(draw):
     return draw(trees(st.just(schema), max_inner=8)), draw(tables(schema, max_rows=8))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trees_and_tables())
 def test_explanations_agree_with_routing_predictions_and_intervals(both):
     tree, table = both

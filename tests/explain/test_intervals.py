@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
@@ -11,6 +11,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain import interval, leaves, predict_interval
 from hornbeam.smoothing import HGS, IntervalCalibration
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.strategies import trees
 from support.worked_trees import star, worked_tree
 
@@ -41,7 +42,7 @@ def test_calibration_narrows_the_interval():
     assert (high - low)[1:].max() < (own_high - own_low)[1:].max()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trees(), levels)
 def test_intervals_hold_the_belief_and_grow_with_the_level(tree, level):
     low, high = interval(tree, level)

@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import Table, TreeClassifier, TreeRegressor
@@ -15,6 +15,7 @@ from hornbeam.explain.shapley import _row_shares, _training_shares
 from hornbeam.export import to_matrix, to_shap
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.strategies import schemas, tables, trees
 
 
@@ -52,7 +53,7 @@ def by_subsets(tree, table, row):
     return values
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(trees_and_tables())
 def test_values_are_those_of_the_definition(both):
     """Numeric, ordinal, nominal; own branches, stops, distributed rows, unseen categories, leaves without rows."""
@@ -63,7 +64,7 @@ def test_values_are_those_of_the_definition(both):
     np.testing.assert_allclose(found.base, prediction(tree, table, 0, set()), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(trees_and_tables())
 def test_base_and_values_add_up_to_the_prediction(both):
     tree, table = both

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.export.people.display_subset import display_subset
 from hornbeam.tree.walk import path
+from support.examples import examples
 from support.strategies import trees
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees(), st.integers(1, 12))
 def test_every_leaf_is_shown_or_counted_once(tree, n):
     subset = display_subset(tree, n)

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from hostile import hostile_trees
-from hypothesis import given, settings
+from hypothesis import given
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError
@@ -15,6 +15,7 @@ from hornbeam.export import to_html
 from hornbeam.export.wording import feature_name
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
+from support.examples import examples
 from support.strategies import trees
 
 nan = np.nan
@@ -52,7 +53,7 @@ def tree_of(names, classes):
     )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trees())
 def test_every_tree_is_well_formed_and_has_every_leaf(tree):
     page = Reader(to_html(tree, max_leaves=tree.n_leaves, max_bytes=10**7))

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
@@ -13,6 +13,7 @@ from hornbeam.export import to_dot, to_markdown, to_svg
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.level_order import parents_and_children
+from support.examples import examples
 from support.strategies import chain, schemas, skeletons, trees
 
 nan = np.nan
@@ -74,7 +75,7 @@ def test_svg_is_cut_at_a_depth(tree):
     assert to_svg(tree, 2) == to_svg(tree)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(trees())
 def test_every_tree_is_drawn_inside_its_frame(tree):
     drawing = ElementTree.fromstring(to_svg(tree))
@@ -89,7 +90,7 @@ def test_every_tree_is_drawn_inside_its_frame(tree):
         assert y + h <= height
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(schemas().flatmap(skeletons), st.integers(0, 2**32 - 1))
 def test_no_two_nodes_overlap_and_parents_are_in_the_middle(skeleton, seed):
     width = np.random.default_rng(seed).uniform(1, 50, skeleton.n_nodes)

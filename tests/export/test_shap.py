@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
@@ -11,6 +11,7 @@ from hornbeam.errors import ExportError
 from hornbeam.export import to_matrix, to_shap
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.strategies import schemas, tables, trees
 
 shap = pytest.importorskip("shap", reason="the extra 'test' brings shap")
@@ -34,7 +35,7 @@ def trees_with_rows(draw):
     return tree, draw(tables(schema, max_rows=20))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees_with_rows())
 def test_values_add_up_to_belief(case):
     """All kinds of features; missing branches, stops, unseen categories, leaves without rows."""

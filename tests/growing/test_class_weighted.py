@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine
@@ -14,6 +14,7 @@ from hornbeam.growing import Grower, Missing
 from hornbeam.growing.recount import count_encoded
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.edit import count_rows
+from support.examples import examples
 from support.recording_engines import Travelling
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
@@ -22,7 +23,7 @@ def encoded(table, bins, block=7):
     return EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_the_tree_is_the_one_grown_in_memory(data):
     table = data.draw(training_tables(max_rows=60))
@@ -52,7 +53,7 @@ def test_the_tree_is_the_one_grown_in_memory(data):
     np.testing.assert_array_equal(grown.unit, alone.unit)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_encoded_rows_are_counted_like_the_table(data):
     """The training codes with other labels and weights."""

@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.table import Table
 from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.strategies_growing import OF_CLASSES, bins_of, random_table
 
 # Three numeric features, and a nominal one, which has no order.
 signs = st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.just(0)).filter(any)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.integers(0, 2**32 - 1),
     signs,

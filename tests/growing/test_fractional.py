@@ -1,16 +1,17 @@
 """Fractional rows: evidence is divided in integer steps, and its sum stays the same."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.edit import count_rows
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_evidence_equals_that_of_counting_the_rows_again(data):
     """For every treatment of missing values."""
@@ -21,7 +22,7 @@ def test_evidence_equals_that_of_counting_the_rows_again(data):
     np.testing.assert_array_equal(tree.rows, again.rows)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_evidence_of_children_sums_to_that_of_their_parent(data):
     table = data.draw(training_tables(max_rows=60))

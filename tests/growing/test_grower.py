@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
@@ -12,6 +12,7 @@ from hornbeam.data import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree import Tree
+from support.examples import examples
 from support.reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
@@ -25,7 +26,7 @@ def assert_same(tree: Tree, twin: Tree) -> None:
     assert tree.digest == twin.digest
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.data())
 def test_every_node_equals_that_of_the_twin(data):
     table = data.draw(training_tables())
@@ -36,7 +37,7 @@ def test_every_node_equals_that_of_the_twin(data):
     assert_same(grower.grow(table, bins), grow_slowly(grower, table, bins))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_with_few_bins_the_tree_equals_that_of_the_twin(data):
     table = data.draw(training_tables(max_rows=60))
@@ -45,7 +46,7 @@ def test_with_few_bins_the_tree_equals_that_of_the_twin(data):
     assert_same(grower.grow(table, bins), grow_slowly(grower, table, bins))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([Criterion.ENTROPY, Criterion.GINI]), st.integers(2, 8))
 def test_for_two_classes_the_subset_is_the_best_of_all(seed, criterion, n_categories):
     table = random_table(seed, n_numeric=0, n_categories=n_categories, missing=0.0, weights="whole")

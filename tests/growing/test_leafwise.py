@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import _native
@@ -21,6 +21,7 @@ from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.leafwise import Leafwise
 from hornbeam.tree.route import route
+from support.examples import examples
 from support.strategies_growing import regression_tables
 
 ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missing_slot")
@@ -35,7 +36,7 @@ def grow(table, bins, grower, n_jobs=1):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_with_hessians_of_one_the_tree_is_the_regression_tree(data):
     """A Newton step is then a mean, so both kernels grow the same tree."""
     table = data.draw(regression_tables(max_rows=80))

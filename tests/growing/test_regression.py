@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Table
@@ -16,6 +16,7 @@ from hornbeam.data.weights import fixed_point_weights
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree.route import decision_path
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, regression_tables
 
 REGRESSION = Grower(Criterion.SQUARED_ERROR)
@@ -87,7 +88,7 @@ def best_gain(table: Table, rows, grower: Grower) -> Fraction | None:
     return None if best is None else best / sum(w for w, _ in pair.values())
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_every_split_has_the_largest_gain(data):
     """Numeric cuts, and among all subsets of categories the best one along the order of their means."""
@@ -123,7 +124,7 @@ def test_every_split_has_the_largest_gain(data):
             assert found is None or float(found) * scale <= tiny
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_evidence_is_weight_sum_and_squares(data):
     table = data.draw(regression_tables(max_rows=60))

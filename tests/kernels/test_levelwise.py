@@ -5,13 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
+from support.examples import examples
 from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 N_CODES, NOMINAL = 4, np.array([0, 0, 1], np.uint8)
@@ -64,7 +65,7 @@ def stop_of(row, tree):
     return node
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(seeds, codings, st.integers(0, 1200))
 def test_descend_routes_as_a_walk_in_python(seed, dtype, n_rows):
     rng = np.random.default_rng(seed)
@@ -75,7 +76,7 @@ def test_descend_routes_as_a_walk_in_python(seed, dtype, n_rows):
     assert found[checked].tolist() == [stop_of(row, tree) for row in codes[checked].tolist()]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(seeds, codings, st.booleans())
 def test_count_open_equals_histogram_of_descended_rows(seed, dtype, weighted):
     rng = np.random.default_rng(seed)
@@ -95,7 +96,7 @@ def test_count_open_equals_histogram_of_descended_rows(seed, dtype, weighted):
     np.testing.assert_array_equal(cells, expected)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(seeds, codings)
 def test_descend_continues_from_earlier_nodes(seed, dtype):
     """First a tree of some of the nodes, then of all of them."""
@@ -114,7 +115,7 @@ def test_descend_continues_from_earlier_nodes(seed, dtype):
         levelwise.descend(codes, spec, tree, np.full(200, 1, np.int32), 1)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_best_per_feature_of_any_blocks_gives_the_best_split_of_all(data):
     """Also with near ties, where the winners of blocks alone do not determine the winner of all."""

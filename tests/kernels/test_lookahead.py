@@ -4,12 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from hornbeam.kernels.lookahead import UNIT_VALUE, LeafRules, SearchRules, SoftRows, fit_log_odds
+from support.examples import examples
 
 STEPS = 64
 CONSTANT = LeafRules(0)
@@ -76,7 +77,7 @@ def value_of_tree(rows, feature, left):
     return sum(explained(rows, leaf == node) for node in np.unique(leaf))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 400))
 def test_a_tree_of_two_leaves_has_the_best_cut_of_all(seed, n_channels, min_weight):
     rows = random_rows(
@@ -88,7 +89,7 @@ def test_a_tree_of_two_leaves_has_the_best_cut_of_all(seed, n_channels, min_weig
     assert value_of_tree(rows, feature, left) == pytest.approx(max(best, whole), rel=1e-9)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(3, 9), st.integers(0, 2))
 def test_lookahead_explains_at_least_as_much_as_greedy_growth(seed, max_leaves, n_terms):
     rows, leaf = random_rows(seed, n=150), LeafRules(n_terms)
@@ -100,7 +101,7 @@ def test_lookahead_explains_at_least_as_much_as_greedy_growth(seed, max_leaves, 
     assert (feature < 0).sum() <= max_leaves
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(0, 3))
 def test_threads_and_the_order_of_rows_change_nothing(seed, n_terms):
     rows = random_rows(seed, n=200, n_channels=1 + seed % 3)
@@ -131,7 +132,7 @@ def columns_of(rows, cut_off):
     return found
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.0, 0.05, 0.2]))
 def test_terms_are_those_of_forward_selection(seed, n_terms, n_channels, cut_off):
     rows = random_rows(seed, n=120, n_numeric=4, n_channels=n_channels)
@@ -160,7 +161,7 @@ def test_terms_are_those_of_forward_selection(seed, n_terms, n_channels, cut_off
     assert len(found) == len(chosen)
 
 
-@settings(max_examples=30)
+@examples(30)
 @example(seed=141, n_classes=4, n_terms=3)  # a centre at its limit
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), n_terms=st.integers(1, 3))
 def test_log_odds_are_those_of_a_general_optimiser(seed, n_classes, n_terms):

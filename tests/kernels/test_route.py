@@ -4,11 +4,12 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.kernels.route import Router
 from support import reference_route as twin
+from support.examples import examples
 
 MIXED = (2, 0, 0, 5, 3)
 NUMERIC = (0, 0, 0)
@@ -28,7 +29,7 @@ def same_bits(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(tree=twin.trees(kinds=MIXED), seed=seeds, n_rows=st.integers(1, 40), n_classes=st.integers(1, 4))
 def test_columns_are_routed_and_predicted_as_by_the_reference(tree, seed, n_rows, n_classes):
     columns = twin.columns(tree, MIXED, n_rows, seed)
@@ -44,7 +45,7 @@ def test_columns_are_routed_and_predicted_as_by_the_reference(tree, seed, n_rows
         assert router.predict_row(np.array(row, np.float64), belief, weight) == tuple(answer)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(tree=twin.trees(kinds=NUMERIC, max_inner=40), seed=seeds, n_rows=st.integers(1, 40))
 def test_matrices_of_any_layout_are_routed_as_by_the_reference(tree, seed, n_rows):
     columns = twin.columns(tree, NUMERIC, n_rows, seed)
@@ -255,7 +256,7 @@ def test_arrays_of_wrong_type_or_shape_are_rejected(name):
         Router(**{**GOOD.copies(), name: array[:-1]})
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data(), seed=seeds)
 def test_hostile_arrays_raise_or_route_within_bounds(data, seed):
     broken = GOOD.copies()

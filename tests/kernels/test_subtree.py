@@ -6,12 +6,13 @@ from enum import Enum
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Columns, GrowthSpec, NodeRange, Rows, Split
+from support.examples import examples
 from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 CODES = (np.uint8, np.uint16)
@@ -45,7 +46,7 @@ def as_set(rows: Rows, begin: int, end: int) -> np.ndarray:
 # ---- histograms
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(training_tables(max_rows=80), st.sampled_from(CODES), st.data())
 def test_histogram_counts_every_value_once(table, dtype, data):
     rows, bins = encoded(table, dtype)
@@ -81,7 +82,7 @@ def test_cells_are_counts_or_pairs_of_weight_and_rows():
 # ---- the best split, from cells and from rows
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_cells_and_rows_give_the_same_split(data):
     """Up to 24 rows are ranked, then sorted or counted, from 1,024 on counted into all cells at once."""
@@ -126,7 +127,7 @@ def test_a_node_of_one_code_has_no_split():
 # ---- moving rows
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([0, 1, 2, 50, 255, 256, 257, 600, 2000]),
@@ -154,7 +155,7 @@ def test_partition_groups_rows_by_slot(seed, n, n_slots, dtype, weighted):
     np.testing.assert_array_equal(as_set(rows, end, n), as_set(before, end, n))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_rows_are_grouped_by_leaf_after_growing(data):
     """Depth first: the rows of every node are contiguous, the rows of its children adjacent."""

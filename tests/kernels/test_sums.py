@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.numeric_target import NumericTarget
@@ -12,6 +12,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table
 
 NO_LABELS = np.empty(0, np.uint16)
@@ -60,7 +61,7 @@ def test_cells_are_sums_of_every_value(weights):
     np.testing.assert_array_equal(cells.reshape(kept.shape), kept)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_cells_and_rows_give_the_same_split(data):
     n_rows = data.draw(st.sampled_from([2, 16, 24, 25, 100, 1023, 1024, 3000]))

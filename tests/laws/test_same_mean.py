@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeRegressor
@@ -20,6 +20,7 @@ from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import recount
 from hornbeam.tuning import CrossFitted
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, regression_tables
 
 seeds = st.integers(0, 2**32 - 1)
@@ -40,7 +41,7 @@ def take(table: Table, rows: np.ndarray) -> Table:
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_any_number_of_threads(data):
     table = data.draw(regression_tables(max_rows=120))
@@ -52,7 +53,7 @@ def test_any_number_of_threads(data):
         assert_same(grow_in_memory(grower, table, bins, n_jobs=n_jobs, key=key, **SMALL), alone)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), seeds)
 def test_any_order_of_rows(data, seed):
     table = data.draw(regression_tables(max_rows=120))
@@ -63,7 +64,7 @@ def test_any_order_of_rows(data, seed):
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), seeds)
 def test_a_row_of_weight_two_is_two_rows(data, seed):
     table = data.draw(regression_tables(max_rows=60))
@@ -78,7 +79,7 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
     assert_same(grower.grow(copies, bins_of(copies)), grower.grow(weighted, bins_of(weighted)))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data())
 def test_scaling_the_target_by_a_power_of_two_scales_the_predictions(data):
     """Targets times 2**k give the same splits, and predictions times 2**k."""

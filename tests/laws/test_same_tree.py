@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
@@ -15,6 +15,7 @@ from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree, count_rows
+from support.examples import examples
 from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 whole_rows = (Missing.OWN, Missing.LEARNED)
@@ -38,7 +39,7 @@ def take(table: Table, rows: np.ndarray, weight: np.ndarray | None = None) -> Ta
     )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_any_number_of_threads(data):
     table = data.draw(training_tables(max_rows=120))
@@ -48,7 +49,7 @@ def test_any_number_of_threads(data):
         assert_same(grow_in_memory(grower, table, bins, n_jobs=n_jobs, **SMALL), alone)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_any_partition_and_any_limit_of_gathering(data):
     """Histograms for all nodes (0), or rows gathered for nodes of up to 5 or 50 rows.
@@ -70,7 +71,7 @@ def test_any_partition_and_any_limit_of_gathering(data):
         )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data(), seeds)
 def test_any_order_of_rows(data, seed):
     table = data.draw(training_tables(max_rows=120))
@@ -96,7 +97,7 @@ def test_any_order_of_rows_with_near_ties_of_categories(seed):
     assert_same(Grower().grow(shuffled, bins_of(shuffled)), Grower().grow(table, bins_of(table)))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data(), seeds)
 def test_a_row_of_weight_two_is_two_rows(data, seed):
     """Except for limits on the number of rows (`min_samples_leaf`, C4.5's 0.3 N) and for fractional rows.
@@ -117,7 +118,7 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
     np.testing.assert_array_equal(one.gain, other.gain)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(seeds, st.integers(2, 5), st.sampled_from(sorted(PRESETS)))
 def test_class_weights_choose_splits_like_sample_weights_and_do_not_change_evidence(seed, n_classes, preset):
     rng = np.random.default_rng(seed)
@@ -136,7 +137,7 @@ def test_class_weights_choose_splits_like_sample_weights_and_do_not_change_evide
     np.testing.assert_array_equal(one.rows, plain.rows)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_codes_of_one_byte_and_of_two_bytes(data):
     table = data.draw(training_tables(max_rows=80))
@@ -146,7 +147,7 @@ def test_codes_of_one_byte_and_of_two_bytes(data):
     assert_same(grower.grow(table, bins, codes.astype(np.uint16)), grower.grow(table, bins, codes))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     seeds,
     st.sampled_from([600, 1023, 1500, 4000]),
@@ -176,7 +177,7 @@ def test_large_nodes_and_small_nodes(seed, n_rows, n_classes, n_values, weights,
     assert_same(by_level, grower.grow(table, bins))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(seeds, st.sampled_from(sorted(PRESETS)), st.booleans())
 def test_every_input_type_gives_the_same_tree(seed, preset, holes):
     """A NumPy array of objects, pandas, polars and pyarrow hold the same rows."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine, MemorySource, Table
@@ -17,13 +17,14 @@ from hornbeam.pruning.held_out import held_out
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.edit import recount
+from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 9), st.booleans())
 blocks = st.sampled_from([1, 7, 1000])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data(), engines, blocks)
 def test_counting_on_all_is_recounting_in_memory(data, engine, block):
     """Rows on one path and fractional rows, weighted or not, used by the grower or not."""
@@ -49,7 +50,7 @@ def test_fractional_rows_over_many_levels(weights):
     assert counted.digest == recount(tree, table).digest
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), engines, blocks)
 def test_held_out_rows_of_a_source_count_as_in_memory(data, engine, block):
     table = data.draw(training_tables(max_rows=80))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, make_classification
 
@@ -19,6 +19,7 @@ from hornbeam.pruning import CostComplexity, ErrorBased
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted, CrossValidated
+from support.examples import examples
 from support.strategies_growing import growers, random_table, training_tables
 
 DEFAULT, CART = PRESETS["default"], PRESETS["cart"]
@@ -43,7 +44,7 @@ def fit(source, fitter, engine=None, *, grow_rows=None, memory=None, **options):
 # ---- on all rows ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_level_wise_growth_gives_the_tree_of_growth_in_memory(data):
     table = data.draw(training_tables(max_rows=60))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine, MemorySource, Table
@@ -11,6 +11,7 @@ from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.out_of_core import sample
 from hornbeam.out_of_core.sample import draw_numbers, draw_sample
+from support.examples import examples
 from support.strategies_growing import random_table
 
 
@@ -24,7 +25,7 @@ def assert_same(one: Table, other: Table) -> None:
     assert (one.schema, one.unit) == (other.schema, other.unit)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 200),

@@ -4,17 +4,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.plots.tree_figure.node_positions import line_numbers, place_nodes, without_overlap
 from hornbeam.tree.walk import depths, descendants
+from support.examples import examples
 from support.strategies import chain, schemas, skeletons
 
 SKELETONS = schemas().flatmap(skeletons)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SKELETONS)
 def test_leaves_are_on_consecutive_lines_and_parents_between_their_children(skeleton):
     line = line_numbers(skeleton)
@@ -27,7 +28,7 @@ def test_leaves_are_on_consecutive_lines_and_parents_between_their_children(skel
         assert all(one.max() < other.min() for one, other in pairwise(ends))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SKELETONS)
 def test_unrelated_nodes_are_a_line_apart_and_there_is_room_below_inner_nodes(skeleton):
     line = line_numbers(skeleton)
@@ -43,7 +44,7 @@ def test_unrelated_nodes_are_a_line_apart_and_there_is_room_below_inner_nodes(sk
         assert (below - line[node] >= (1.0 if skeleton.is_leaf[node] else 1.5)).all()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SKELETONS, st.booleans(), st.integers(0, 2**32 - 1))
 def test_children_begin_where_their_parent_ends(skeleton, aligned, seed):
     width = np.random.default_rng(seed).uniform(0, 50, skeleton.n_nodes)

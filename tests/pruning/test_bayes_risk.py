@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from hornbeam import Costs, Table, TreeClassifier
@@ -15,6 +15,7 @@ from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
+from support.examples import examples
 from support.strategies import schemas, skeletons, tables, trees
 from support.worked_trees import binary, over_leaves, rows_at, worked_tree
 
@@ -158,7 +159,7 @@ def test_the_estimator_passes_its_threads(monkeypatch):
     assert one.digest == two.digest
 
 
-@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+@examples(1000, suppress_health_check=[HealthCheck.too_slow])
 @given(trees(), seeds, st.sampled_from(READINGS), st.booleans())
 def test_frontiers_give_the_sequential_tree(tree, seed, reading, strict):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import Feature, Schema, Skeleton, Tree
@@ -11,6 +11,7 @@ from hornbeam.pruning import LeafPrice
 from hornbeam.smoothing import HGS
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import descendants, evidence_stopping
+from support.examples import examples
 from support.strategies import trees
 
 
@@ -41,7 +42,7 @@ def test_worked_example():
     assert LeafPrice(0.41)(tree).n_leaves == 1
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(trees(max_inner=8), st.sampled_from([0.0, 0.1, 0.7, 3.0, 20.0]))
 def test_no_subtree_is_cheaper(tree, price):
     tree = HGS()(tree)

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from golf import GOLF
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import Table
 from hornbeam.recipe import PRESETS
 from hornbeam.rules import choose_rules, extract, simplify
+from support.examples import examples
 from support.reference_rules import beliefs, chosen, shortened
 from support.strategies_growing import random_table
 
@@ -70,7 +71,7 @@ def test_golf_data(preset, merge):
     assert_same_as_the_slow_version(GROWING[preset].fit(GOLF), GOLF, merge=merge)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.integers(0, 2**31),
     st.integers(2, 60),

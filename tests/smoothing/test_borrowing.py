@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -10,6 +10,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
 from hornbeam.smoothing import HGS, Borrowing
 from support import reference_smoothing
+from support.examples import examples
 from support.strategies import trees
 from support.worked_trees import T0
 
@@ -17,7 +18,7 @@ strength = st.floats(-3, 3)
 strengths = st.tuples(*[strength] * 6)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees(), strengths)
 def test_it_agrees_with_a_walk_down_every_path(tree, values):
     smoothed = Borrowing(*values)(tree)
@@ -33,7 +34,7 @@ def test_with_all_strengths_0_it_is_hgs(tree):
     assert_allclose(plain.borrowed, HGS()(tree).borrowed, rtol=1e-12)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(60, suppress_health_check=[HealthCheck.filter_too_much])
 @given(trees(max_inner=8), st.tuples(*[st.floats(-1, 1)] * 6), st.integers(0, 99))
 def test_derivatives_are_those_of_the_loss(tree, values, seed):
     held = np.random.default_rng(seed).integers(0, 4, tree.evidence.shape).astype(float)

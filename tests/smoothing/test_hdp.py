@@ -4,12 +4,13 @@ from math import lgamma, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.hdp import sample
 from hornbeam.smoothing import HDP, Tying
+from support.examples import examples
 from support.reference_smoothing import exact_hdp, stirling
 from support.strategies import trees
 from support.worked_trees import TWO_LEAVES, tree_of
@@ -122,7 +123,7 @@ def test_the_bits_are_those_recorded():
     assert [value.hex() for value in posterior.belief[3].tolist()] == recorded
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(trees(max_inner=6))
 def test_beliefs_are_probabilities_on_any_tree_of_whole_rows(tree):
     weight = tree.evidence * tree.unit

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOut, LeaveOneOutHGS, Raw
 from hornbeam.tree.walk import path
+from support.examples import examples
 from support.strategies import trees
 from support.worked_trees import A1, A2, ROOT, T0, A, B, tree_of
 
@@ -100,7 +101,7 @@ def test_with_few_rows_for_each_class_it_goes_on():
     assert alpha[ROOT] < 0.5
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(trees(max_inner=6), st.sampled_from([0.0, 1.0]))
 def test_fitted_alphas_never_cost_more_than_alpha_1(tree, prior):
     cost_of = LeaveOneOut.of(tree, prior)

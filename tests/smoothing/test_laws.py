@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -20,6 +20,7 @@ from hornbeam.smoothing import (
     MEstimate,
     Raw,
 )
+from support.examples import examples
 from support.strategies import trees
 
 PLAIN = [
@@ -36,7 +37,7 @@ PLAIN = [
 ]
 ALL = [*PLAIN, GradientHGS(), GradientHGS(loss="squared"), LeaveOneOutHGS()]
 named = pytest.mark.parametrize
-few = settings(max_examples=25)
+few = examples(25)
 
 
 @named("smoother", ALL, ids=str)

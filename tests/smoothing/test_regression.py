@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeRegressor
@@ -24,6 +24,7 @@ from hornbeam.smoothing import (
 from hornbeam.tree import Tree, count_rows
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import StandardisedTarget
+from support.examples import examples
 from support.strategies_growing import bins_of, regression_tables
 
 
@@ -55,7 +56,7 @@ def test_borrowing_by_hand(tree):
     np.testing.assert_allclose(found.borrowed, [1, 2, 2, 3, 3])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(regression_tables(max_rows=40), st.lists(st.floats(-1, 1), min_size=6, max_size=6))
 def test_borrowing_follows_the_formula_of_its_docstring(table, strengths):
     tree = Grower(Criterion.SQUARED_ERROR).grow(table, bins_of(table))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
@@ -11,6 +11,7 @@ from hornbeam.smoothing import HGS, Laplace
 from hornbeam.storage import Difference, Model, compare
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Tree
+from support.examples import examples
 from support.strategies import chain, trees
 
 COLOUR = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
@@ -37,7 +38,7 @@ def tree(
 
 
 @given(trees())
-@settings(max_examples=40)
+@examples(40)
 def test_a_model_does_not_differ_from_itself_saved_and_loaded(given_tree):
     found = compare(Model(given_tree), decode(encode(Model(given_tree))))
     assert not found

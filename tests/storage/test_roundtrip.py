@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hornbeam
@@ -21,6 +21,7 @@ from hornbeam.storage.file import decode, encode
 from hornbeam.storage.layout import arrays_of, fingerprint, header_of
 from hornbeam.storage.limits import VERSION
 from hornbeam.tree import Skeleton, Step, Tree
+from support.examples import examples
 from support.strategies import chain, trees
 
 ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
@@ -51,7 +52,7 @@ def same(one: Tree, other: Tree) -> bool:
 
 
 @given(trees(), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_every_tree_comes_back(tree, as_tensors):
     data = encode(Model(tree), as_tensors=as_tensors)
     again = decode(data)
@@ -60,7 +61,7 @@ def test_every_tree_comes_back(tree, as_tensors):
 
 
 @given(trees())
-@settings(max_examples=30)
+@examples(30)
 def test_text_keeps_to_the_published_schema(tree):
     schema = json.loads(
         resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hornbeam
@@ -21,6 +21,7 @@ from hornbeam.storage import Model, TreeCollection, compare
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
 from hornbeam.tree.route import predict_rows
+from support.examples import examples
 from support.model_documents import document_of, load_document
 from support.strategies import trees_with_slopes
 
@@ -53,7 +54,7 @@ def same(one, other):
 
 
 @given(trees_with_slopes(), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_every_tree_comes_back(tree, as_tensors):
     data = encode(Model(tree), as_tensors=as_tensors)
     again = decode(data)
@@ -64,7 +65,7 @@ def test_every_tree_comes_back(tree, as_tensors):
 
 
 @given(trees_with_slopes())
-@settings(max_examples=30)
+@examples(30)
 def test_text_keeps_to_the_published_schema(tree):
     schema = json.loads(
         resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")
@@ -79,7 +80,7 @@ def test_text_keeps_to_the_published_schema(tree):
 
 
 @given(trees_with_slopes(), st.integers(0, 3), st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@examples(40)
 def test_every_collection_comes_back(tree, n, random):
     plain = with_slopes(tree, Slopes.none())
     chosen = tuple(random.choice([tree, plain]) for _ in range(n))

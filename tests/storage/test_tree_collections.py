@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
@@ -15,6 +15,7 @@ from hornbeam.smoothing import Laplace
 from hornbeam.storage import Model, TreeCollection, compare, read, read_any, write
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Tree
+from support.examples import examples
 from support.strategies import trees
 
 SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))
@@ -38,7 +39,7 @@ def digests(model):
 
 
 @given(trees(), st.integers(0, 3), st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@examples(40)
 def test_every_grove_comes_back(tree, n, random):
     smoothed = tree if tree.is_regression else Laplace()(tree)
     grove = TreeCollection(

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.tree.decision.base_rate import adjust_bound_to_prior, adjust_to_prior, base_rate, prior_factors
+from support.examples import examples
 
 rates = st.lists(st.integers(1, 50), min_size=2, max_size=5).map(lambda n: np.array(n) / sum(n))
 
@@ -18,7 +19,7 @@ def posterior(prior, given_class):
     return (joint / joint.sum(axis=0)).T
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(2, 4), st.integers(2, 6), st.integers(0, 2**32 - 1))
 def test_a_tree_with_a_leaf_per_cell_gives_the_exact_posterior(n_classes, n_cells, seed):
     """ID3 makes one leaf per cell, so its predictions are P(class | cell) exactly."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
@@ -15,6 +15,7 @@ from hornbeam.tree.condition import (
 )
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
+from support.examples import examples
 from support.strategies import schemas, tables, trees
 
 AGE = Feature("age")
@@ -124,7 +125,7 @@ def trees_and_tables(draw):
     return tree, draw(tables(schema, max_rows=10))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees_and_tables(), st.sampled_from([list, merge_conditions]))
 def test_a_row_meets_exactly_the_conditions_on_its_path(both, make):
     tree, table = both
@@ -139,7 +140,7 @@ def test_a_row_meets_exactly_the_conditions_on_its_path(both, make):
         assert met == path(tree.skeleton, stop)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees())
 def test_merged_paths_agree_with_one_path_at_a_time(tree):
     found = dict(merged_path_conditions(tree))

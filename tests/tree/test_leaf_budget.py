@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Table
 from hornbeam.growing import Grower, Missing
 from hornbeam.tree.leaf_budget import keep_best_leaves
+from support.examples import examples
 from support.reference_growing import Node, Twin, weight_of
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
@@ -35,7 +36,7 @@ def grow_best_first(twin: Twin, max_leaves: int) -> list[tuple[int, ...]]:
     return sorted(tuple(twin.counts(leaf.cases)) for leaf in leaves)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data(), st.integers(2, 9))
 def test_the_result_is_that_of_best_first_growing(data, max_leaves):
     # With real weights no two nodes have the same priority, so the order of splits is unique.
@@ -48,7 +49,7 @@ def test_the_result_is_that_of_best_first_growing(data, max_leaves):
     assert leaves == grow_best_first(Twin(Grower(missing=missing), table, bins), max_leaves)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), st.integers(2, 12))
 def test_the_tree_has_as_many_leaves_as_allowed(data, max_leaves):
     table = data.draw(training_tables())

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
@@ -15,6 +15,7 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from support import reference_route as twin
+from support.examples import examples
 
 AGE_AND_COLOUR = Schema(
     (Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))), ("no", "yes")
@@ -97,7 +98,7 @@ def random_skeleton(arrays):
     return Skeleton.of(arrays.n_children, arrays.feature, arrays.threshold, missing_slot=arrays.missing_slot)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(arrays=twin.trees(kinds=(0, 0), max_inner=20), seed=st.integers(0, 2**32 - 1))
 def test_decision_paths_agree_with_the_stops(arrays, seed):
     skeleton = random_skeleton(arrays)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Schema
@@ -14,11 +14,12 @@ from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_ro
 from hornbeam.tree.edit import count_evidence
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.walk import evidence_stopping
+from support.examples import examples
 from support.reference_counting import count_nodes
 from support.strategies import schemas, skeletons, tables, trees
 
 nan = np.nan
-few = settings(max_examples=40)
+few = examples(40)
 
 
 @st.composite

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, make_classification
 
@@ -20,6 +20,7 @@ from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted, CrossValidated
 from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, evaluate_pruners, losses
 from hornbeam.tuning.folds import FoldAssignment, grow_without_fold
+from support.examples import examples
 
 CART = PRESETS["cart"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))
@@ -173,7 +174,7 @@ rows = st.integers(2, 25).flatmap(
 )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(rows, st.sampled_from(("brier", "log", "error")), st.booleans())
 @pytest.mark.parametrize("candidates", [cost_complexity_pruners, PRUNERS], ids=["path", "list"])
 def test_the_choice_does_not_depend_on_the_order_or_copies_of_rows(candidates, drawn, score, one_error):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Table
@@ -11,6 +11,7 @@ from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
 from hornbeam.tuning.folds import FoldAssignment, end_nodes, grow_without_fold, route_held_out
+from support.examples import examples
 from support.strategies import trees
 from support.strategies_growing import bins_of
 
@@ -72,7 +73,7 @@ def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
         assert np.ptp(held[:, table.target == label].sum(axis=1)) <= 1
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(codes)
 def test_fold_trees_are_grown_without_their_held_out_rows(drawn):
     rows, labels, _, _ = drawn
@@ -128,7 +129,7 @@ def test_a_missing_value_new_to_the_split_tests_the_node_where_it_stops():
     assert held[0].tolist() == [0, 1]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees(), st.randoms(use_true_random=False))
 def test_rows_of_a_node_end_at_the_first_cut_of_its_path(tree, random):
     cut = np.array([random.random() < 0.3 for _ in range(tree.n_nodes)])

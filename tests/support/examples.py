@@ -1,0 +1,10 @@
+"""The number of examples that Hypothesis draws for a test."""
+
+from hypothesis import settings
+
+__all__ = ["examples"]
+
+
+def examples(number: int, **options: object) -> settings:
+    """Settings for a number of examples; a profile that draws fewer than 100 draws fewer of these in proportion."""
+    return settings(max_examples=max(10, number * settings.default.max_examples // 100), **options)
