@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs/guide/command-line.md"
 # What another machine's logarithms may change: the last digits of numbers, and the digest of a model.
 BITS = re.compile(r"\d+\.\d{5,}(e-\d+)?|\b[0-9a-f]{12}\b")
@@ -21,6 +23,7 @@ def rounded(number: re.Match[str]) -> str:
     return f"{float(number[0]):.4f}" if "." in number[0] else "digest"
 
 
+@pytest.mark.long
 def test_the_guide_is_true(run, tmp_path):
     shim = tmp_path / "bin" / "hornbeam"
     shim.parent.mkdir()

@@ -245,6 +245,7 @@ while True:
 """
 
 
+@pytest.mark.long
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
     digests = set()
     for name, depth in (("a", "2"), ("b", "6")):

@@ -22,6 +22,7 @@ def process(*args, **options):
     )
 
 
+@pytest.mark.long
 def test_output_to_a_pipe_is_utf_8_whatever_the_encoding_of_the_system(tmp_path, monkeypatch):
     """Python takes the code page of Windows, which may lack letters of the data."""
     monkeypatch.delenv("PYTHONIOENCODING", raising=False)
@@ -133,6 +134,7 @@ def test_json_is_all_of_stdout(run, model, command):
     assert isinstance(json.loads(run(command, *args, "--json").stdout), dict)
 
 
+@pytest.mark.long
 def test_there_are_no_colours_in_a_pipe(run, model):
     for args in (["--help"], ["score", model, "new-loans.csv", "-t", "state"]):
         done = process(*args, env=os.environ | {"TERM": "xterm-256color"})
@@ -151,6 +153,7 @@ def test_a_terminal_gets_a_drawn_table_and_a_pipe_a_plain_one(run, model, monkey
     assert drawn.split()[-2:] == plain.split()[-2:] == ["x", "1.0"]
 
 
+@pytest.mark.long
 def test_a_terminal_sees_progress_and_a_pipe_does_not(run):
     pty = pytest.importorskip("pty", exc_type=ImportError)
     ours, theirs = pty.openpty()
@@ -203,6 +206,7 @@ def test_interrupting_ends_with_130_and_no_traceback(run, tmp_path):
         assert waiting.stderr.read().split() == ["hornbeam:", "interrupted"]
 
 
+@pytest.mark.long
 def test_help_starts_fast_and_reading_a_model_needs_no_scikit_learn(run, model):
     code = """
 import sys

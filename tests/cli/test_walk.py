@@ -25,6 +25,7 @@ def shell(line: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_from_a_csv_file_to_c_and_sql(run):
     shell("hornbeam fit loans.csv --target state --nominal zip -o loans.hornbeam")
     assert "base rate" in shell("hornbeam score loans.hornbeam new-loans.csv --target state")

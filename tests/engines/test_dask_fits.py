@@ -50,6 +50,7 @@ class Killer:
         self.engine.close()
 
 
+@pytest.mark.long
 def test_workers_killed_while_a_tree_is_grown(dask_processes):
     """During a counting pass, and while the rows of small nodes are gathered."""
     table = random_table(5, n_rows=3000, n_classes=3, n_values=1000)

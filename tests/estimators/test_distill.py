@@ -93,6 +93,7 @@ def test_classes_with_fewer_rows_than_folds():
     assert distill(teacher, X.iloc[few[2:4]], y[few[2:4]]).tree_.evidence[0].tolist() == [1, 1]
 
 
+@pytest.mark.long
 def test_distilled_trees_have_better_probabilities_than_default_ones():
     saved = []
     for X, y in (

@@ -67,6 +67,7 @@ def test_the_order_of_the_rows_and_threads_change_nothing():
     assert one.tree_.digest == two.tree_.digest
 
 
+@pytest.mark.long
 def test_probabilities_are_better_than_those_of_the_same_number_of_leaves():
     X, y = load_breast_cancer(return_X_y=True)
     losses = [
@@ -76,6 +77,7 @@ def test_probabilities_are_better_than_those_of_the_same_number_of_leaves():
     assert losses[0] < losses[1] - 0.03
 
 
+@pytest.mark.long
 def test_means_are_better_than_those_of_the_same_number_of_leaves():
     X, y = load_diabetes(return_X_y=True)
     errors = [
@@ -120,6 +122,7 @@ def test_weights_count_as_copies_in_the_evidence():
     assert (tree.evidence[0] * tree.unit).tolist() == [weight[y == "bad"].sum(), weight[y == "good"].sum()]
 
 
+@pytest.mark.long
 def test_all_rows_are_counted_and_a_sample_is_learned():
     rng = np.random.default_rng(0)
     X = rng.random((25_000, 2))

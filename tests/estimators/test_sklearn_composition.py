@@ -68,6 +68,7 @@ def test_a_grid_search_may_try_smoothers_and_pruners():
     assert search.best_estimator_.tree_.history[-1].name == "hgs"
 
 
+@pytest.mark.long
 def test_a_grid_search_runs_in_threads():
     grid = {"max_depth": [1, 2, 3], "preset": list(PRESETS)}
     serial = GridSearchCV(TreeClassifier(), grid, cv=3).fit(*CANCER)
@@ -92,6 +93,7 @@ def test_it_can_be_bagged(preset):
     assert len({digest(tree) for tree in bag.estimators_}) == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_adaboost_starts_with_the_single_tree_and_improves(preset):
     X, y = CANCER

@@ -77,6 +77,7 @@ def test_threads_share_what_a_tree_computes_on_first_use():
         assert all_at_once(lambda new=new: (new.digest, new.decided.tolist())) == [expected] * N_THREADS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_threads_fit_clones_at_the_same_time(name):
     expected = answers(fitted(clone(ESTIMATORS[name])))
@@ -84,6 +85,7 @@ def test_threads_fit_clones_at_the_same_time(name):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.long
 def test_threads_import_public_names_at_the_same_time():
     """Each imports scikit-learn, whose modules import each other."""
     run = subprocess.run([sys.executable, "-c", FIRST_USES], capture_output=True, text=True, check=False)

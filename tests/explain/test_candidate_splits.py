@@ -357,6 +357,7 @@ def test_the_split_of_every_regression_preset_ranks_first(preset):
     assert candidate_splits(model, X, y).impurity == pytest.approx(y.var())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("max_bins", ["auto", 16, None])
 def test_bins_are_those_of_the_fit(max_bins):
     rng = np.random.default_rng(2)

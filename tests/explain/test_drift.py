@@ -137,6 +137,7 @@ def test_unknown_labels_and_columns_are_refused():
         clf.drift([[0.0, 1.0]])
 
 
+@pytest.mark.long
 def test_unchanged_data_seldom_raises_an_alarm():
     """The tree is grown from one half of the rows, and the other half is compared with it."""
     alarms = []

@@ -53,6 +53,7 @@ def by_subsets(tree, table, row):
     return values
 
 
+@pytest.mark.long
 @examples(60)
 @given(trees_and_tables())
 def test_values_are_those_of_the_definition(both):

@@ -72,6 +72,7 @@ def test_c_for_rows_without_missing_values(first, layout, tmp_path, compare):
     compare(f"C, {LAYOUTS[layout]}, complete rows", "gcc", cases, found, trial=TRIAL)
 
 
+@pytest.mark.long
 @batches
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 def test_databases_predict_the_same(database, first, compare):

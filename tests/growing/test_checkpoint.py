@@ -104,6 +104,7 @@ def test_growing_continues_without_the_cache_it_began_with(table, path):
     assert grown.digest == MONOTONE.grow(table, bins).digest
 
 
+@pytest.mark.long
 def test_growing_continues_after_the_process_is_killed(tmp_path):
     """A real process, killed several times by SIGKILL."""
     path, rng = tmp_path / "tree.checkpoint", np.random.default_rng()

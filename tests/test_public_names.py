@@ -1,4 +1,4 @@
-"""The shop window shows what it says it shows, and opening it costs nothing."""
+"""Public names: each is listed, documented with an example, and imported only when used."""
 
 import doctest
 import inspect
