@@ -190,7 +190,7 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     Returns
     -------
     callable
-        From one row to its class probabilities, in about a microsecond. The row is a tuple, a list or a
+        From one row to its class probabilities, in less than a microsecond. The row is a tuple, a list or a
         float64 array with one number per feature: ordinal features as positions, nominal ones as codes into the
         feature's categories, NaN for a missing value.
 
@@ -207,7 +207,7 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     >>> predict((0.9,))
     (0.2, 0.8)
     """
-    if len(tree.slopes):
+    if not tree.skeleton.router.fractional:
         return _sloped_leaves(tree).predict_row
     predict, belief, weight = tree.skeleton.router.predict_row, tree.belief, _weight(tree)
     return lambda row: predict(row, belief, weight)
