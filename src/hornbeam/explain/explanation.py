@@ -146,7 +146,8 @@ class Explanation:
             yield f"{mean_text(self.mean)}, {100 * self.level:g} % interval {bounds}"
             yield from mean_path_text(self.paths, self.level)
             return
-        bounds = f"{100 * self.level:g} % interval {self.low[k]:.3f} to {self.high[k]:.3f}"
+        low, high = probability_text(self.low[k]), probability_text(self.high[k])
+        bounds = f"{100 * self.level:g} % interval {low} to {high}"
         predicted = "" if self.classes[k] == self.label else f"; taken for {label_text(self.label)}"
         yield f"{label_text(self.classes[k])} {probability_text(self.probability[k])}, {bounds}{predicted}"
         yield from class_path_text(self.paths, k)

@@ -206,8 +206,8 @@ class _RulePrediction(NamedTuple):
     @classmethod
     def of(cls, rules: RuleSet, rule: Rule, level: float, code: int | None) -> Self:
         at = rule.target if code is None else code
-        low, high = (bound.item(at) for bound in rule.interval(level))
-        predicted = probability_text(rule.belief.item(at)), f"{low:.3f} to {high:.3f}"
+        low, high = (probability_text(bound.item(at)) for bound in rule.interval(level))
+        predicted = probability_text(rule.belief.item(at)), f"{low} to {high}"
         rows = (f"{rows:.6g}" for rows in (rule.support, rule.errors, rule.decided.sum()))
         positive = "" if code is None else label_text(rules.schema.classes[code])
         return cls(label_text(rules.label(rule)), positive, *predicted, *rows)
