@@ -28,6 +28,8 @@ from hornbeam.storage import TreeCollection
 from hornbeam.storage.file import decode, encode
 from support.examples import examples
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+
 RNG = np.random.default_rng(0)
 N = 90
 ROWS = pd.DataFrame(

@@ -9,6 +9,8 @@ import hornbeam
 from hornbeam.storage import earlier
 from hornbeam.tree.tree import Step
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+
 HERE = Path(__file__).parent
 
 

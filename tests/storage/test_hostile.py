@@ -27,6 +27,8 @@ from hornbeam.tree import Skeleton, Step, Tree
 from hornbeam.tree.edit import with_belief
 from support.model_documents import document_of, load_document
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 
 SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import StorageError
+from hornbeam.errors import HornbeamWarning, StorageError
 from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.pruning import BayesRisk, ReducedError
 from hornbeam.smoothing import HDP, HGS
@@ -113,6 +113,25 @@ def test_a_file_changes_in_one_line_where_one_count_changes(small):
         ]
     )
     assert '"sha256"' in changed[0]
+
+
+def test_a_split_changed_by_hand_is_refused_or_reported(tmp_path):
+    path = tmp_path / "m.json"
+    hornbeam.save(hornbeam.TreeClassifier("cart").fit([[1.0], [2.0], [4.0]], ["a", "a", "b"]), path)
+    document = json.loads(path.read_text())
+    document["tree"]["threshold"][0] = 1.5
+    path.write_text(json.dumps(document))
+    with pytest.raises(StorageError, match="the file was changed since it was saved"):
+        hornbeam.load(path)
+    del document["sha256"]
+    path.write_text(json.dumps(document))
+    with pytest.warns(
+        HornbeamWarning, match=r"its counts and predictions belong to others.*edit\(X, y\)"
+    ) as heard:
+        changed = hornbeam.load(path)
+    assert heard[0].filename == __file__
+    hornbeam.save(changed, path)
+    hornbeam.load(path)
 
 
 CATEGORIES = ("", "1", 1, 2.5, "x" * 1000, '\U0001f333\0\n"\\', float("inf"), -(2**63), 2**64 - 1, 1e-320)

@@ -25,6 +25,8 @@ from support.examples import examples
 from support.model_documents import document_of, load_document
 from support.strategies import trees_with_slopes
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+
 GOLDEN = Path(__file__).with_name("golden")
 SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))
 SKELETON = Skeleton.of(

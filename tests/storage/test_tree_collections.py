@@ -18,6 +18,8 @@ from hornbeam.tree import Skeleton, Tree
 from support.examples import examples
 from support.strategies import trees
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+
 SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))
 DEEP = Skeleton.of(
     [2, 2, 0, 0, 0],

@@ -22,6 +22,8 @@ from hornbeam.interop import to_sklearn
 from hornbeam.tree import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+
 NUMBERS = st.floats(0, 100, allow_subnormal=False)
 X, codes = make_classification(600, n_features=5, n_informative=3, flip_y=0.25, weights=[0.7], random_state=1)
 y = np.array(["good", "bad"])[codes]

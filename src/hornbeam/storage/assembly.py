@@ -6,15 +6,17 @@ Sizes are compared with limits before arrays are read, arrays with sizes before 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
+from hornbeam.errors import DataError, HornbeamWarning, SchemaError, StorageError, TreeError
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
@@ -27,6 +29,8 @@ from hornbeam.tree.edit import with_decision
 
 __all__ = ["model_of"]
 
+_INSIDE = (str(Path(__file__).parents[1]),)
+
 
 def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | TreeCollection:
     """Build the model described by a header and arrays with checked types and shapes.
@@ -35,6 +39,11 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
     ------
     StorageError
         Whatever is not sound; the message names it.
+
+    Warns
+    -----
+    HornbeamWarning
+        There is no fingerprint, so that the file may have been changed by hand.
     """
     sizes, kind = sizes_of(header), header["kind"]
     if "decision" in header and kind in (*SEVERAL, *REGRESSION):
@@ -63,6 +72,13 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         raise StorageError(
             f"sha256 is {show(stated)}, but the content has another: the file was changed since it was saved. "
             "Take the original, or delete the entry sha256 to accept the change"
+        )
+    if stated is None:
+        warnings.warn(
+            "the file has no sha256: if its splits were changed by hand, its counts and predictions belong to others. "
+            "Change splits with `edit(X, y)`, which counts the rows again.",
+            HornbeamWarning,
+            skip_file_prefixes=_INSIDE,
         )
     return model
 
