@@ -20,6 +20,7 @@ from hornbeam.editing.branches import (
 from hornbeam.editing.one_split import candidate_branch, one_split
 from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.errors import DataError, ParameterError, shown
+from hornbeam.evaluation.score_change import ScoreChanges, score_changes
 from hornbeam.explain.candidate_splits import candidates_at, check_node, find_column
 from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
 from hornbeam.explain.training_rows import TrainingRows
@@ -229,9 +230,32 @@ class TreeEditor:
         self._finished = self.tree
         return estimator
 
-    def log(self) -> str:
-        """Write the approval log in Markdown: every edit with its reason, author, size and digests."""
-        return approval_log(self._done)
+    def cost(self, X: Any, y: Any, sample_weight: Any = None) -> ScoreChanges:
+        """Compare the scores of the tree before the edits and after them, on rows that it was not grown from.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> X, y = [[1], [2], [3], [4]], [1.0, 2.0, 6.0, 7.0]
+        >>> editor = TreeRegressor("cart").fit(X, y).edit(X, y)
+        >>> editor.prune(1)
+        >>> editor.cost([[1], [4]], [1.0, 7.0])
+        mean squared error: 0.0000 before, 0.1250 after, +0.1250 ± 0.1250
+        """
+        return score_changes(self.first, self.tree, self._held_out(X, y, sample_weight))
+
+    def log(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> str:
+        """Write the approval log in Markdown: every edit with its reason, author, size and digest.
+
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            Rows that the tree was not grown from: the log then also has the cost of each edit, and of all of them.
+        """
+        return approval_log(self._done, None if X is None else self._held_out(X, y, sample_weight))
+
+    def _held_out(self, X: Any, y: Any, sample_weight: Any) -> Table:
+        return Table.read(X, y, sample_weight=sample_weight, schema=self.first.schema)
 
     def _edit(
         self, node: int, branch: Skeleton, reason: str, author: str | None, gain: Floats | None = None

@@ -7,6 +7,7 @@ Read in this order:
 - `discrimination`: ROC curve, Gini, Kolmogorov-Smirnov and lift
 - `ranking`: NDCG, mean average precision and mean reciprocal rank
 - `tree_scores`: scores of a tree on the rows of a source
+- `score_change`: scores of a tree before and after a change, with standard errors
 - `comparison`: several methods on several data sets, with significance tests
 """
 
@@ -23,6 +24,7 @@ from hornbeam.evaluation.discrimination import (
     roc_curve,
 )
 from hornbeam.evaluation.ranking import mean_average_precision, mean_reciprocal_rank, ndcg
+from hornbeam.evaluation.score_change import ScoreChange, ScoreChanges, score_changes
 from hornbeam.evaluation.scores import (
     ScoreSums,
     brier_score,
@@ -40,6 +42,8 @@ __all__ = [
     "LiftTable",
     "ReliabilityCurve",
     "RocCurve",
+    "ScoreChange",
+    "ScoreChanges",
     "ScoreSums",
     "WinDrawLoss",
     "brier_score",
@@ -56,6 +60,7 @@ __all__ = [
     "rmse",
     "roc_auc",
     "roc_curve",
+    "score_changes",
     "score_tree",
     "sign_test",
     "tree_reliability",
