@@ -66,13 +66,15 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
     |---:|---|---|---|---:|---|
     |  | tree before the edits |  |  | 2 | ... |
     | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf | too few rows | A. Analyst | 1 | ... |
-    >>> print(editor.log([[30], [60]], ["no", "yes"]))  # doctest: +ELLIPSIS
+    >>> editor = TreeClassifier("cart").fit(X, y).edit(X, y, held_out=([[30], [60]], ["no", "yes"]))
+    >>> editor.prune(0)
+    >>> print(editor.log())  # doctest: +ELLIPSIS
     # Approval log
     <BLANKLINE>
     | edit | what | reason | author | leaves | log loss | change | digest |
     |---:|---|---|---|---:|---:|---:|---|
     |  | tree before the edits |  |  | 2 | 0.0000 |  | ... |
-    | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf | too few rows | A. Analyst | 1 | 0.6931 | +0.6931 ± 0.0000 | ... |
+    | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf |  |  | 1 | 0.6931 | +0.6931 ± 0.0000 | ... |
     <BLANKLINE>
     ## Cost of all edits
     <BLANKLINE>

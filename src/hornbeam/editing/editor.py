@@ -23,7 +23,7 @@ from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.score_change import ScoreChanges, score_changes
 from hornbeam.explain.candidate_splits import candidates_at, check_node, find_column
 from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
-from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.explain.training_rows import TrainingRows, read_held_out
 from hornbeam.export.condition_text import condition_text
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import Direction
@@ -61,6 +61,8 @@ class TreeEditor:
         Author of all edits that name none.
     on_finish : callable, optional
         Called by `finish` with the edited tree; its result is returned.
+    held_out : Table, optional
+        Rows that the tree was not grown from, for gains of candidates and the cost of edits.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class TreeEditor:
     smoothing: Any = None
     author: str = ""
     on_finish: Callable[[Tree, Tree], Any] | None = None
+    held_out: Table | None = None
     _done: tuple[Edit, ...] = field(default=(), init=False)
     _undone: tuple[Edit, ...] = field(default=(), init=False)
     _finished: Tree = field(init=False)
@@ -106,10 +109,12 @@ class TreeEditor:
         grower: Grower | None = None,
         author: str = "",
         on_finish: Callable[[Tree, Tree], Any] | None = None,
+        held_out: Any = None,
     ) -> Self:
         """Make an editor for the tree of a model; parameters as in `hornbeam.candidate_splits`."""
         tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
-        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish)
+        unseen = read_held_out(tree.schema, held_out)
+        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, unseen)
 
     def __repr__(self) -> str:
         return f"TreeEditor({self.tree!r}, {len(self._done)} edits)"
@@ -126,7 +131,7 @@ class TreeEditor:
 
     def candidates(self, node: int = 0, *, feature: str | int | None = None) -> CandidateSplits:
         """List the best split of each feature at a node, or all splits of one feature (`candidate_splits`)."""
-        return candidates_at(self.tree, self.rows, node, feature)
+        return candidates_at(self.tree, self.rows, node, feature, self.held_out)
 
     def prune(self, node: int, *, reason: str = "", author: str | None = None) -> None:
         """Turn a node into a leaf."""
@@ -230,32 +235,31 @@ class TreeEditor:
         self._finished = self.tree
         return estimator
 
-    def cost(self, X: Any, y: Any, sample_weight: Any = None) -> ScoreChanges:
-        """Compare the scores of the tree before the edits and after them, on rows that it was not grown from.
+    def cost(self) -> ScoreChanges:
+        """Compare the scores of the tree before the edits and after them, on the held-out rows.
 
         Examples
         --------
         >>> from hornbeam import TreeRegressor
         >>> X, y = [[1], [2], [3], [4]], [1.0, 2.0, 6.0, 7.0]
-        >>> editor = TreeRegressor("cart").fit(X, y).edit(X, y)
+        >>> editor = TreeRegressor("cart").fit(X, y).edit(X, y, held_out=([[1], [4]], [1.0, 7.0]))
         >>> editor.prune(1)
-        >>> editor.cost([[1], [4]], [1.0, 7.0])
+        >>> editor.cost()
         mean squared error: 0.0000 before, 0.1250 after, +0.1250 ± 0.1250
         """
-        return score_changes(self.first, self.tree, self._held_out(X, y, sample_weight))
+        if self.held_out is None:
+            raise ParameterError(
+                "there are no held-out rows; expected rows that the tree was not grown from. Pass held_out=(X, y) to "
+                "`edit`."
+            )
+        return score_changes(self.first, self.tree, self.held_out)
 
-    def log(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> str:
-        """Write the approval log in Markdown: every edit with its reason, author, size and digest.
+    def log(self) -> str:
+        """Write the approval log in Markdown: every edit with its reason, author, size, cost and digest.
 
-        Parameters
-        ----------
-        X, y, sample_weight : optional
-            Rows that the tree was not grown from: the log then also has the cost of each edit, and of all of them.
+        Costs need held-out rows.
         """
-        return approval_log(self._done, None if X is None else self._held_out(X, y, sample_weight))
-
-    def _held_out(self, X: Any, y: Any, sample_weight: Any) -> Table:
-        return Table.read(X, y, sample_weight=sample_weight, schema=self.first.schema)
+        return approval_log(self._done, self.held_out)
 
     def _edit(
         self, node: int, branch: Skeleton, reason: str, author: str | None, gain: Floats | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
+from hornbeam.explain.mean_and_error import mean_and_error
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Floats
@@ -149,11 +150,9 @@ def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
 
 def _change(name: str, weight: Floats, before: Floats, after: Floats) -> ScoreChange:
     """Compare weighted means of values of the same rows."""
-    n, total = len(weight), weight.sum()
-    difference = after - before
-    deviation = weight * (difference - weight @ difference / total)
-    error = np.sqrt(deviation @ deviation * n / (n - 1)) / total if n > 1 else np.nan
-    return ScoreChange(name, float(weight @ before / total), float(weight @ after / total), float(error))
+    _, error = mean_and_error(after - before, weight)
+    total = weight.sum()
+    return ScoreChange(name, float(weight @ before / total), float(weight @ after / total), error)
 
 
 def _weight(table: Table) -> Floats:

@@ -1,6 +1,6 @@
 """The function that lists the candidate splits at a node: it reads the rows, and makes the table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isnan
 from typing import Any
 
@@ -8,10 +8,12 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown
+from hornbeam.explain.candidate_checks import HeldOutRows, association, child_of_row
 from hornbeam.explain.candidate_table import CandidateChild, CandidateSplit, CandidateSplits
 from hornbeam.explain.node_cells import NodeRows
-from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.explain.training_rows import TrainingRows, read_held_out
 from hornbeam.export.wording import pluralise
 from hornbeam.growing import Criterion, Grower, impurity
 from hornbeam.growing.candidates import Candidate, NodeCells, Way, all_candidates, best_candidates
@@ -31,6 +33,7 @@ def candidate_splits(
     feature: str | int | None = None,
     sample_weight: Any = None,
     grower: Grower | None = None,
+    held_out: Any = None,
 ) -> CandidateSplits:
     """List the candidate splits at a node of a fitted tree, with the gain and the children of each.
 
@@ -52,6 +55,9 @@ def candidate_splits(
         A row of weight 2 counts as two rows.
     grower : Grower, optional
         Other growth settings, or the settings for a tree that was not grown by Hornbeam.
+    held_out : tuple of X and y, or Table, optional
+        Rows that the tree was not grown from: each split then has its gain on those that reach the node, with the
+        standard error. A third entry of the tuple is their weights.
 
     Returns
     -------
@@ -92,11 +98,15 @@ def candidate_splits(
     [(1.5, 0.123), (2.5, 0.311), (3.5, 0.123)]
     """
     tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
-    return candidates_at(tree, rows, node, feature)
+    return candidates_at(tree, rows, node, feature, read_held_out(tree.schema, held_out))
 
 
 def candidates_at(
-    tree: Tree, rows: TrainingRows, node: int, feature: str | int | None = None
+    tree: Tree,
+    rows: TrainingRows,
+    node: int,
+    feature: str | int | None = None,
+    held_out: Table | None = None,
 ) -> CandidateSplits:
     """List the best split of each feature at a node, or all splits of one feature, of encoded rows."""
     check_node(tree, node)
@@ -111,8 +121,15 @@ def candidates_at(
         candidates, ranks = all_candidates(counts, column)
     way = here.way()
     maker = _Maker(here, counts, grower, None if way is None else way.key)
+    splits = [maker.split(*pair) for pair in zip(candidates, ranks, strict=True)]
+    if held_out is not None:
+        fresh = HeldOutRows.of(tree, held_out, node, grower.criterion)
+        gains = [fresh.gain(split.children) for split in splits]
+        splits = [
+            replace(one, held_out_gain=g, held_out_error=e) for one, (g, e) in zip(splits, gains, strict=True)
+        ]
     return CandidateSplits(
-        splits=tuple(maker.split(*pair) for pair in zip(candidates, ranks, strict=True)),
+        splits=_with_associations(splits, here),
         node=node,
         rows=counts.n_rows,
         weight=here.own_weight().sum().item(),
@@ -121,6 +138,18 @@ def candidates_at(
         order="gain ratio" if counts.rules.gain_ratio else "S-value" if counts.rules.corrected else "gain",
         classes=tree.schema.classes,
         limit=_limit(counts, grower),
+    )
+
+
+def _with_associations(splits: list[CandidateSplit], here: NodeRows) -> tuple[CandidateSplit, ...]:
+    chosen = next((split for split in splits if split.chosen), None)
+    if chosen is None:
+        return tuple(splits)
+    columns, weight = here.table.take(here.at).columns, here.own_weight()
+    child = child_of_row(chosen.children, columns)
+    return tuple(
+        replace(split, association=association(child, child_of_row(split.children, columns), weight))
+        for split in splits
     )
 
 

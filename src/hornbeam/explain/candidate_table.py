@@ -95,6 +95,11 @@ class CandidateSplit:
         Whether it is the split of the tree at this node.
     rejected : str or None
         Why growing does not allow the split; None if it does.
+    association : float or None
+        How well it stands in for the split of the tree, as a surrogate split: 1 if it separates the rows of the node in
+        the same way, 0 if it says nothing about them. None at a leaf.
+    held_out_gain, held_out_error : float or None
+        If there are held-out rows: the gain on those of the node, and its standard error.
 
     Examples
     --------
@@ -119,6 +124,9 @@ class CandidateSplit:
     rank: int
     chosen: bool
     rejected: str | None
+    association: float | None = None
+    held_out_gain: float | None = None
+    held_out_error: float | None = None
 
     @property
     def penalised_gain(self) -> float:
@@ -222,7 +230,7 @@ class CandidateSplits(Sequence[CandidateSplit]):
         """
         names = (
             "rank", "feature", "condition", "threshold", "missing", "gain", "penalty", "split_information",
-            "gain_ratio", "s_value", "chosen", "rejected",
+            "gain_ratio", "s_value", "chosen", "rejected", "association", "held_out_gain", "held_out_error",
         )  # fmt: skip
         columns = {name: [getattr(split, name) for split in self.splits] for name in names}
         columns["rows"] = [[child.rows for child in split.children] for split in self.splits]
@@ -263,6 +271,10 @@ class CandidateSplits(Sequence[CandidateSplit]):
         )
 
     @property
+    def _any_held_out(self) -> bool:
+        return any(split.held_out_gain is not None for split in self.splits)
+
+    @property
     def _any_rejected(self) -> bool:
         return any(split.rejected for split in self.splits)
 
@@ -279,6 +291,7 @@ class CandidateSplits(Sequence[CandidateSplit]):
         counted = " ".join(map(label_text, self.classes)) if self._prints_counts else "rows"
         inside = f"{counted} in each child" if self.classes else "mean (rows) in each child"
         scores = {"gain ratio": ["split info", "ratio"], "S-value": ["S-value"]}.get(self.order, [])
+        scores += ["held-out gain"] * self._any_held_out
         return ["rank", "gain", *scores, "split", inside, *(["not allowed because"] * self._any_rejected)]
 
     def _cells(self) -> list[list[str]]:
@@ -291,6 +304,8 @@ class CandidateSplits(Sequence[CandidateSplit]):
             scores = [self._digits(split.split_information), self._digits(split.gain_ratio)]
         elif self.order == "S-value":
             scores = ["" if split.s_value is None else f"{split.s_value:.2f}"]
+        if split.held_out_gain is not None and split.held_out_error is not None:
+            scores += [f"{self._digits(split.held_out_gain)} ± {self._digits(split.held_out_error)}"]
         children = [self._child(child) for child in split.children[:_MOST_CHILDREN]]
         if len(split.children) > _MOST_CHILDREN:
             children.append("…")

@@ -18,7 +18,7 @@ from hornbeam.smoothing.teacher_prior import DISTILLED
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 
-__all__ = ["TrainingRows"]
+__all__ = ["TrainingRows", "read_held_out"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +73,20 @@ def _read(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
     if X.target is None and X.numeric_target is None:
         raise DataError("X is a Table without a target; expected one. Read it with y: Table.read(X, y).")
     return X
+
+
+def read_held_out(schema: Schema, held_out: Any) -> Table | None:
+    """Read rows that a tree was not grown from: None, a table, or a tuple of X, y and possibly weights."""
+    if held_out is None or isinstance(held_out, Table):
+        return None if held_out is None else _read(schema, held_out, None, None)
+    if not isinstance(held_out, tuple) or len(held_out) not in (2, 3):
+        raise ParameterError(
+            f"held_out={shown(held_out)}: expected a tuple of X and y, or of X, y and weights, or a Table."
+        )
+    table = _read(schema, *held_out, *[None] * (3 - len(held_out)))
+    if not table.n_rows:
+        raise DataError("held_out has no rows; expected some with a target.")
+    return table
 
 
 def _tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:

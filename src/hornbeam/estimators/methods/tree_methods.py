@@ -208,7 +208,9 @@ class TreeMethods(ExplainMethods):
         forget(self, table, sample_weight)
         return self
 
-    def edit(self, X: Any, y: Any, *, sample_weight: Any = None, author: str = "") -> TreeEditor:
+    def edit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, held_out: Any = None, author: str = ""
+    ) -> TreeEditor:
         """Make an editor of the tree: prune, move a threshold, replace or grow a split, undo.
 
         The estimator keeps its tree until `TreeEditor.finish`.
@@ -221,6 +223,9 @@ class TreeMethods(ExplainMethods):
             Their target.
         sample_weight : array-like of shape (n_rows,), default=None
             Their weights.
+        held_out : tuple of X and y, optional
+            Other rows with their target, for the gains of candidate splits and the cost of edits on rows that the tree
+            was not grown from. A third entry is their weights.
         author : str, default ""
             Author of the edits, for the approval log.
 
@@ -249,7 +254,10 @@ class TreeMethods(ExplainMethods):
             class_weight=weights,
             schema=self.tree_.schema,
         )
-        return TreeEditor.of(self, table, None, author=author, on_finish=partial(self._replace_tree, table))
+        if isinstance(held_out, tuple) and len(held_out) > 1:
+            held_out = (held_out[0], self._read_target(held_out[1]), *held_out[2:])
+        on_finish = partial(self._replace_tree, table)
+        return TreeEditor.of(self, table, None, author=author, on_finish=on_finish, held_out=held_out)
 
     @serialised
     def _replace_tree(self, table: Table, old: Tree, new: Tree) -> Self:
