@@ -1,15 +1,17 @@
 """Scores of two trees on the same rows: against the scores of each, scipy and slow twins."""
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import sem
 
 from hornbeam import Table, TreeClassifier, TreeRegressor
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, SchemaError
 from hornbeam.evaluation import brier_score, log_loss, roc_auc, score_changes, zero_one_loss
-from hornbeam.evaluation.score_change import _auc_change
+from hornbeam.evaluation.row_scores import area_under_curve
 from hornbeam.tree.route import predict_rows
 
 
@@ -28,15 +30,24 @@ def test_scores_are_those_of_each_tree(n_classes):
     found = {change.name: change for change in score_changes(before, after, table)}
     p, q = (predict_rows(tree, table) for tree in (before, after))
     labels = list(range(n_classes))
-    for name, score in (("log loss", log_loss), ("Brier score", brier_score), ("error rate", zero_one_loss)):
-        expected = score(y, p, labels=labels), score(y, q, labels=labels)
-        assert (found[name].before, found[name].after) == pytest.approx(expected, rel=1e-12), name
+    expected = {
+        "log loss": [log_loss(y, q, labels=labels) for q in (p, q)],
+        "Brier score": [brier_score(y, q, labels=labels) / (2 if n_classes == 2 else 1) for q in (p, q)],
+        "accuracy": [1 - zero_one_loss(y, q, labels=labels) for q in (p, q)],
+    }
+    if n_classes == 2:
+        expected["area under the curve"] = [roc_auc(y, q[:, 1]) for q in (p, q)]
+    else:
+        areas = [[roc_auc(y == k, q[:, k]) for k in labels] for q in (p, q)]
+        expected["area under the curve"] = np.mean(areas, axis=1).tolist()
+    assert list(found) == list(expected)
+    for name, pair in expected.items():
+        assert (found[name].before, found[name].after) == pytest.approx(pair, rel=1e-12), name
     rows = np.arange(len(y))
     assert found["log loss"].error == pytest.approx(sem(np.log(p[rows, y]) - np.log(q[rows, y])), rel=1e-9)
-    assert ("AUC" in found) == (n_classes == 2)
-    if n_classes == 2:
-        expected = roc_auc(y, p[:, 1]), roc_auc(y, q[:, 1])
-        assert (found["AUC"].before, found["AUC"].after) == pytest.approx(expected, rel=1e-12)
+    one_hot = np.eye(n_classes)[y]
+    squares = [((q - one_hot) ** 2).sum(axis=1) / (2 if n_classes == 2 else 1) for q in (p, q)]
+    assert found["Brier score"].error == pytest.approx(sem(squares[1] - squares[0]), rel=1e-9)
 
 
 scores = st.lists(st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 4)), min_size=4, max_size=30)
@@ -46,18 +57,20 @@ scores = st.lists(st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 4))
 def test_the_error_of_the_auc_is_delongs(rows):
     positive, before, after = (np.array(column) for column in zip(*rows, strict=True))
     m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
-    if min(m, n) < 2:
-        return
+    assume(min(m, n) > 0)
 
     def wins(score):
         above = score[positive][:, None] - score[~positive][None]
         return (above > 0) + 0.5 * (above == 0)
 
     difference = wins(after) - wins(before)
-    variance = difference.mean(axis=1).var(ddof=1) / m + difference.mean(axis=0).var(ddof=1) / n
-    change = _auc_change(positive, before.astype(float), after.astype(float), np.ones(m + n))
-    assert change.difference == pytest.approx(difference.mean(), abs=1e-12)
-    assert change.error == pytest.approx(variance**0.5, abs=1e-12)
+    variance = difference.mean(axis=1).var() / m + difference.mean(axis=0).var() / n
+    (first, influence), (second, pull) = (
+        area_under_curve(positive, score.astype(float)) for score in (before, after)
+    )
+    assert second - first == pytest.approx(difference.mean(), abs=1e-12)
+    error = np.sqrt(((pull - influence) ** 2).sum()) / (m + n)
+    assert error == pytest.approx(variance**0.5, abs=1e-12)
 
 
 def test_means_of_weighted_rows_are_those_of_repeated_ones():
@@ -69,14 +82,23 @@ def test_means_of_weighted_rows_are_those_of_repeated_ones():
     for one, other in zip(weighted, repeated, strict=True):
         assert (one.before, one.after) == pytest.approx((other.before, other.after), rel=1e-12)
         assert one.error >= other.error, "copies are not more evidence"
+    thrice = score_changes(before, after, Table.read(X, y, sample_weight=3 * weight, schema=before.schema))
+    assert [change.error for change in thrice] == pytest.approx([change.error for change in weighted])
+    p, q = (predict_rows(tree, Table.read(X, schema=before.schema)) for tree in (before, after))
+    rows, n = np.arange(len(y)), len(y)
+    worse = np.log(p[rows, y]) - np.log(q[rows, y])
+    deviation = worse - np.average(worse, weights=weight)
+    expected = math.sqrt(sum((weight * deviation) ** 2) * n / (n - 1)) / sum(weight)
+    assert weighted[0].error == pytest.approx(expected, rel=1e-12)
 
 
 def test_costs_of_decisions_take_the_place_of_errors():
     before, after, X, y = two_trees(costs=[[0, 1], [9, 0]])
     *_, cost = score_changes(before, after, Table.read(X, y, schema=before.schema))
-    assert cost.name == "mean cost"
-    decided = before.decision(predict_rows(before, Table.read(X, schema=before.schema)))
-    assert cost.before == pytest.approx(np.where(y == decided, 0, np.where(y == 1, 9, 1)).mean())
+    assert cost.name == "cost per row"
+    for tree, mean in ((before, cost.before), (after, cost.after)):
+        decided = tree.decision(predict_rows(tree, Table.read(X, schema=tree.schema)))
+        assert mean == pytest.approx(np.where(y == decided, 0, np.where(y == 1, 9, 1)).mean())
 
 
 def test_numbers_have_the_squared_error():
@@ -89,7 +111,19 @@ def test_numbers_have_the_squared_error():
     assert change.error == pytest.approx(sem(second - first))
 
 
-def test_rows_without_targets_are_refused():
-    before, after, X, _ = two_trees()
-    with pytest.raises(DataError, match="the rows have no target; expected a class for each row"):
+def test_rows_of_one_class_have_no_area():
+    before, after, X, y = two_trees()
+    found = score_changes(before, after, Table.read(X[y == 1], y[y == 1], schema=before.schema))
+    assert [change.name for change in found] == ["log loss", "Brier score", "accuracy"]
+    one = np.append(np.flatnonzero(y == 1), np.flatnonzero(y == 0)[0])
+    *_, area = score_changes(before, after, Table.read(X[one], y[one], schema=before.schema))
+    assert math.isnan(area.error)
+    assert "±" not in repr(area)
+
+
+def test_unusable_rows_are_refused():
+    before, after, X, y = two_trees()
+    with pytest.raises(DataError, match="the rows have no target; expected one for each row"):
         score_changes(before, after, Table.read(X, schema=before.schema))
+    with pytest.raises(SchemaError, match=r"Table\.read\(X, y, schema=tree\.schema\)"):
+        score_changes(before, after, Table.read(X[y == 1], y[y == 1]))

@@ -113,4 +113,4 @@ def test_wrong_held_out_rows_are_refused():
     with pytest.raises(DataError, match="y is None"):
         candidate_splits(clf, X, y, held_out=(X, None))
     with pytest.raises(ParameterError, match=r"Pass held_out=\(X, y\) to `edit`"):
-        clf.edit(X, y).cost()
+        clf.edit(X, y).score_changes()

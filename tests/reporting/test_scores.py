@@ -8,9 +8,10 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
+from hornbeam.evaluation.row_scores import area_under_curve
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.scores import area_under_curve, headline
+from hornbeam.reporting.sections.scores import headline
 from hornbeam.tree.decision.base_rate import base_rate
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hornbeam.data.table import Table
-from hornbeam.evaluation.score_change import ScoreChange, score_changes
+from hornbeam.evaluation.score_change import score_changes
 from hornbeam.export.people.markdown import markdown_text
 from hornbeam.tree.tree import Tree
 
@@ -50,8 +50,8 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
     ----------
     edits : sequence of Edit
     held_out : Table, optional
-        Rows that the tree was not grown from. With them: the loss of each tree and its difference to the one before,
-        with the standard error, and all scores before the first and after the last edit.
+        Rows that the tree was not grown from. With them: the loss of each tree and its change by the edit, with the
+        standard error, and all scores before the first and after the last edit.
 
     Examples
     --------
@@ -71,62 +71,52 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
     >>> print(editor.log())  # doctest: +ELLIPSIS
     # Approval log
     <BLANKLINE>
-    | edit | what | reason | author | leaves | log loss | change | digest |
-    |---:|---|---|---|---:|---:|---:|---|
-    |  | tree before the edits |  |  | 2 | 0.0000 |  | ... |
-    | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf |  |  | 1 | 0.6931 | +0.6931 ± 0.0000 | ... |
+    | edit | what | reason | author | leaves | digest | log loss | change |
+    |---:|---|---|---|---:|---|---:|---:|
+    |  | tree before the edits |  |  | 2 | ... | 0.0000 |  |
+    | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf |  |  | 1 | ... | 0.6931 | +0.6931 ± 0.0000 |
     <BLANKLINE>
-    ## Cost of all edits
+    ## Effect of all edits
     <BLANKLINE>
-    On 2 held-out rows; ± is the standard error of the difference.
+    On 2 held-out rows; ± is the standard error of the change.
     <BLANKLINE>
     | score | before | after | change |
     |---|---:|---:|---:|
     | log loss | 0.0000 | 0.6931 | +0.6931 ± 0.0000 |
-    | Brier score | 0.0000 | 0.5000 | +0.5000 ± 0.0000 |
-    | AUC | 1.0000 | 0.5000 | -0.5000 ± nan |
-    | error rate | 0.0000 | 0.5000 | +0.5000 ± 0.5000 |
+    | Brier score | 0.0000 | 0.2500 | +0.2500 ± 0.0000 |
+    | accuracy | 1.0000 | 0.5000 | -0.5000 ± 0.5000 |
+    | area under the curve | 1.0000 | 0.5000 | -0.5000 |
     """
     if not edits:
         return "# Approval log\n\nNo edits."
     trees = [edits[0].before, *(edit.after for edit in edits)]
-    texts = [("", "tree before the edits", "", "")]
-    texts += [(str(n), edit.what, edit.reason, edit.author) for n, edit in enumerate(edits, 1)]
-    rows = [[*map(markdown_text, text), str(tree.n_leaves)] for text, tree in zip(texts, trees, strict=True)]
-    head = ["edit", "what", "reason", "author", "leaves"]
-    end = []
-    if held_out is not None:
-        losses = [score_changes(*pair, held_out)[0] for pair in pairwise(trees)]
-        head += [losses[0].name, "change"]
-        costs = [[_number(losses[0].before), ""], *([_number(one.after), _change(one)] for one in losses)]
-        rows = [[*row, *cost] for row, cost in zip(rows, costs, strict=True)]
-        end = ["", *_cost_of_all(trees[0], trees[-1], held_out)]
-    rows = [[*row, tree.digest[:16]] for row, tree in zip(rows, trees, strict=True)]
-    return "\n".join(("# Approval log", "", *_table([*head, "digest"], rows), *end))
+    said = [("", "tree before the edits", "", "")]
+    said += [(str(n), edit.what, edit.reason, edit.author) for n, edit in enumerate(edits, 1)]
+    rows = [
+        [*map(markdown_text, texts), str(tree.n_leaves), tree.digest[:16]]
+        for texts, tree in zip(said, trees, strict=True)
+    ]
+    head = ["edit:", "what", "reason", "author", "leaves:", "digest"]
+    if held_out is None:
+        return "\n".join(("# Approval log", "", *_table(head, rows)))
+    losses = [score_changes(*pair, held_out)[0] for pair in pairwise(trees)]
+    effects = [[losses[0].texts[0], ""], *(list(loss.texts[1:]) for loss in losses)]
+    rows = [[*row, *effect] for row, effect in zip(rows, effects, strict=True)]
+    first = _table([*head, f"{losses[0].name}:", "change:"], rows)
+    return "\n".join(("# Approval log", "", *first, "", *_effect_of_all(trees[0], trees[-1], held_out)))
 
 
-def _cost_of_all(first: Tree, last: Tree, held_out: Table) -> Iterator[str]:
-    yield "## Cost of all edits"
+def _effect_of_all(first: Tree, last: Tree, held_out: Table) -> Iterator[str]:
+    yield "## Effect of all edits"
     yield ""
-    yield f"On {held_out.n_rows:,} held-out rows; ± is the standard error of the difference."
+    yield f"On {held_out.n_rows:,} held-out rows; ± is the standard error of the change."
     yield ""
-    changes = score_changes(first, last, held_out)
-    rows = [[one.name, _number(one.before), _number(one.after), _change(one)] for one in changes]
-    yield from _table(["score", "before", "after", "change"], rows)
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}"
-
-
-def _change(change: ScoreChange) -> str:
-    return f"{change.difference:+.4f} ± {change.error:.4f}"
-
-
-_RIGHT = {"edit", "leaves", "log loss", "mean squared error", "change", "before", "after"}
+    rows = [[change.name, *change.texts] for change in score_changes(first, last, held_out)]
+    yield from _table(["score", "before:", "after:", "change:"], rows)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'|'.join('---:' if name in _RIGHT else '---' for name in head)}|"
+    """Write a table; the columns whose names end with a colon are aligned to the right."""
+    yield f"| {' | '.join(name.rstrip(':') for name in head)} |"
+    yield f"|{'|'.join('---:' if name.endswith(':') else '---' for name in head)}|"
     yield from (f"| {' | '.join(row)} |" for row in rows)

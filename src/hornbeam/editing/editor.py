@@ -62,7 +62,7 @@ class TreeEditor:
     on_finish : callable, optional
         Called by `finish` with the edited tree; its result is returned.
     held_out : Table, optional
-        Rows that the tree was not grown from, for gains of candidates and the cost of edits.
+        Rows that the tree was not grown from, for gains of candidates and the effect of edits.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class TreeEditor:
         self._finished = self.tree
         return estimator
 
-    def cost(self) -> ScoreChanges:
+    def score_changes(self) -> ScoreChanges:
         """Compare the scores of the tree before the edits and after them, on the held-out rows.
 
         Examples
@@ -244,8 +244,8 @@ class TreeEditor:
         >>> X, y = [[1], [2], [3], [4]], [1.0, 2.0, 6.0, 7.0]
         >>> editor = TreeRegressor("cart").fit(X, y).edit(X, y, held_out=([[1], [4]], [1.0, 7.0]))
         >>> editor.prune(1)
-        >>> editor.cost()
-        mean squared error: 0.0000 before, 0.1250 after, +0.1250 ± 0.1250
+        >>> editor.score_changes()
+        mean squared error: 0 before, 0.125 after, +0.125 ± 0.125
         """
         if self.held_out is None:
             raise ParameterError(
@@ -255,9 +255,9 @@ class TreeEditor:
         return score_changes(self.first, self.tree, self.held_out)
 
     def log(self) -> str:
-        """Write the approval log in Markdown: every edit with its reason, author, size, cost and digest.
+        """Write the approval log in Markdown: every edit with its reason, author, size and digest.
 
-        Costs need held-out rows.
+        With held-out rows also the loss after each edit, and all scores before and after the edits.
         """
         return approval_log(self._done, self.held_out)
 

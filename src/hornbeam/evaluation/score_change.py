@@ -1,7 +1,7 @@
-"""How much a change of a tree costs: its scores on held-out rows before and after, with standard errors.
+"""Scores of a tree before and after a change, on the same held-out rows, with standard errors.
 
-Both trees predict the same rows, so the standard error is that of the mean difference per row: it is smaller than what
-two separate standard errors suggest. That of the AUC is DeLong's :cite:p:`delong1988`.
+Both trees predict the same rows, so the standard error of a difference is that of the mean difference of the rows. It
+is smaller than what the errors of the two scores suggest.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError
-from hornbeam.evaluation.scores import LEAST_PROBABILITY
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.evaluation.row_scores import losses, mean_area
 from hornbeam.explain.mean_and_error import mean_and_error
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Bools, Floats
+from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["ScoreChange", "ScoreChanges", "score_changes"]
 
@@ -32,7 +32,10 @@ class ScoreChange:
         For example "log loss".
     before, after : float
     error : float
-        Standard error of the difference; NaN for fewer than two rows.
+        Standard error of the difference; NaN for fewer than two rows, or fewer than two of a class for the area under
+        the curve.
+    in_units : bool, default False
+        Whether it is in the squared units of a numeric target.
 
     Examples
     --------
@@ -44,15 +47,25 @@ class ScoreChange:
     before: float
     after: float
     error: float
+    in_units: bool = False
 
     @property
     def difference(self) -> float:
         """After minus before."""
         return self.after - self.before
 
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """Before, after, and their difference with its standard error, if that is known."""
+        digits = ".4g" if self.in_units else ".4f"
+        change = f"{self.difference:+{digits}}"
+        if not np.isnan(self.error):
+            change += f" ± {self.error:{digits}}"
+        return f"{self.before:{digits}}", f"{self.after:{digits}}", change
+
     def __repr__(self) -> str:
-        values = f"{self.before:.4f} before, {self.after:.4f} after"
-        return f"{self.name}: {values}, {self.difference:+.4f} ± {self.error:.4f}"
+        before, after, change = self.texts
+        return f"{self.name}: {before} before, {after} after, {change}"
 
 
 class ScoreChanges(tuple[ScoreChange, ...]):
@@ -66,8 +79,8 @@ class ScoreChanges(tuple[ScoreChange, ...]):
     >>> score_changes(before, after, Table.read([[30], [60]], ["no", "yes"], schema=before.schema))
     log loss: 0.0000 before, 0.0000 after, +0.0000 ± 0.0000
     Brier score: 0.0000 before, 0.0000 after, +0.0000 ± 0.0000
-    AUC: 1.0000 before, 1.0000 after, +0.0000 ± nan
-    error rate: 0.0000 before, 0.0000 after, +0.0000 ± 0.0000
+    accuracy: 1.0000 before, 1.0000 after, +0.0000 ± 0.0000
+    area under the curve: 1.0000 before, 1.0000 after, +0.0000
     """
 
     __slots__ = ()
@@ -88,8 +101,16 @@ def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
     Returns
     -------
     ScoreChanges
-        For classes: log loss, Brier score, AUC (two classes, both among the rows), and the mean cost of the decisions,
-        which without costs is the error rate. For a numeric target: the mean squared error.
+        For classes, the scores of the report: log loss, Brier score, accuracy, area under the curve (for more than two
+        classes the mean of one against the rest), and with costs the cost per row. Class weights change decisions, not
+        the scores. For a numeric target: the mean squared error.
+
+    Raises
+    ------
+    SchemaError
+        If the rows or the trees differ in columns, categories or classes.
+    DataError
+        If there are no rows, or they have no target.
 
     Examples
     --------
@@ -97,63 +118,46 @@ def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
     >>> X, y = [[1], [2], [3], [4]], [1.0, 2.0, 6.0, 7.0]
     >>> before, after = (TreeRegressor("cart", max_depth=depth).fit(X, y).tree_ for depth in (1, 2))
     >>> score_changes(before, after, Table.read([[1], [4]], [1.0, 7.0], schema=before.schema))
-    mean squared error: 0.2500 before, 0.0000 after, -0.2500 ± 0.0000
+    mean squared error: 0.25 before, 0 after, -0.25 ± 0
     """
+    if before.schema != after.schema or table.schema != before.schema:
+        raise SchemaError(
+            "the trees and the rows differ in columns, categories or classes; expected the same. Read the rows with "
+            "Table.read(X, y, schema=tree.schema)."
+        )
     if not table.n_rows:
         raise DataError("there are no rows; expected some with a target.")
-    changes = _of_numbers if before.is_regression else _of_classes
-    return ScoreChanges(changes(before, after, table))
+    weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
+    if table.numeric_target is not None:
+        y = table.numeric_target.values
+        first, second = ((predict_rows(tree, table)[:, 0] - y) ** 2 for tree in (before, after))
+        return ScoreChanges([_change("mean squared error", weight, first, second, in_units=True)])
+    if table.target is None:
+        raise DataError("the rows have no target; expected one for each row.")
+    return ScoreChanges(_of_classes(before, after, table, table.target, weight))
 
 
-def _of_numbers(before: Tree, after: Tree, table: Table) -> Iterator[ScoreChange]:
-    if table.numeric_target is None:
-        raise DataError("the rows have no target; expected a number for each row.")
-    y = table.numeric_target.values
-    first, second = ((predict_rows(tree, table)[:, 0] - y) ** 2 for tree in (before, after))
-    yield _change("mean squared error", _weight(table), first, second)
+def _of_classes(
+    before: Tree, after: Tree, table: Table, target: Indices, weight: Floats
+) -> Iterator[ScoreChange]:
+    p, q = predict_rows(before, table), predict_rows(after, table)
+    decided = decide_rows(before, table), decide_rows(after, table)
+    first, second = losses(p, decided[0], target), losses(q, decided[1], target)
+    for name in first:
+        yield _change(name, weight, first[name], second[name])
+    rows_of_class: Counts = np.bincount(target, minlength=before.n_classes)
+    if np.count_nonzero(rows_of_class) > 1:
+        (area, influence), (other, pull) = mean_area(target, p, weight), mean_area(target, q, weight)
+        error = np.sqrt(((pull - influence) ** 2).sum()) / len(target) if rows_of_class.min() > 1 else np.nan
+        yield ScoreChange("area under the curve", area, other, float(error))
+    if (costs := before.decision.costs) is not None:
+        yield _change("cost per row", weight, *(costs.matrix[target, k] for k in decided))
 
 
-def _of_classes(before: Tree, after: Tree, table: Table) -> Iterator[ScoreChange]:
-    y, weight, rows = table.target, _weight(table), np.arange(table.n_rows)
-    if y is None:
-        raise DataError("the rows have no target; expected a class for each row.")
-    p = [predict_rows(tree, table) for tree in (before, after)]
-    yield _change("log loss", weight, *(-np.log(np.maximum(q[rows, y], LEAST_PROBABILITY)) for q in p))
-    yield _change("Brier score", weight, *(((q - np.eye(q.shape[1])[y]) ** 2).sum(axis=1) for q in p))
-    if before.n_classes == 2 and len(np.unique(y)) == 2:
-        yield _auc_change(y == 1, p[0][:, 1], p[1][:, 1], weight)
-    costs = before.decision.costs
-    name, matrix = (
-        ("error rate", 1 - np.eye(before.n_classes)) if costs is None else ("mean cost", costs.matrix)
-    )
-    yield _change(name, weight, *(matrix[y, decide_rows(tree, table)] for tree in (before, after)))
-
-
-def _auc_change(positive: Bools, before: Floats, after: Floats, weight: Floats) -> ScoreChange:
-    """Compare areas under ROC curves: means, over the rows of a class, of the share of the other class they exceed."""
-    w, v = weight[positive], weight[~positive]
-    of_positive = [_share_below(score[positive], score[~positive], v) for score in (before, after)]
-    of_negative = [_share_below(-score[~positive], -score[positive], w) for score in (before, after)]
-    change = _change("AUC", w, *of_positive)
-    error = np.hypot(change.error, _change("", v, *of_negative).error)
-    return ScoreChange("AUC", change.before, change.after, float(error))
-
-
-def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
-    """Weight of the other rows with a lower score, and half of that with the same, by their total weight."""
-    order = np.argsort(others)
-    ranked, below = others[order], np.append(0.0, np.cumsum(weight[order]))
-    lower, not_higher = (below[np.searchsorted(ranked, score, side)] for side in ("left", "right"))
-    share: Floats = (lower + not_higher) / (2 * below[-1])
-    return share
-
-
-def _change(name: str, weight: Floats, before: Floats, after: Floats) -> ScoreChange:
+def _change(
+    name: str, weight: Floats, before: Floats, after: Floats, *, in_units: bool = False
+) -> ScoreChange:
     """Compare weighted means of values of the same rows."""
     _, error = mean_and_error(after - before, weight)
     total = weight.sum()
-    return ScoreChange(name, float(weight @ before / total), float(weight @ after / total), error)
-
-
-def _weight(table: Table) -> Floats:
-    return np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
+    return ScoreChange(name, float(weight @ before / total), float(weight @ after / total), error, in_units)

@@ -75,8 +75,9 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         )
     if stated is None:
         warnings.warn(
-            "the file has no sha256: if its splits were changed by hand, its counts and predictions belong to others. "
-            "Change splits with `edit(X, y)`, which counts the rows again.",
+            "the file has no sha256, so a change by hand cannot be detected. If a split was changed, counts and "
+            "predictions are still those of the old one: change it with `edit(X, y)` of the estimator instead. If the "
+            "file is right, save it again.",
             HornbeamWarning,
             skip_file_prefixes=_INSIDE,
         )

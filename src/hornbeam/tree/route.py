@@ -190,7 +190,7 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     Returns
     -------
     callable
-        From one row to its class probabilities, in less than a microsecond. The row is a tuple, a list or a
+        From one row to its class probabilities, in about a microsecond. The row is a tuple, a list or a
         float64 array with one number per feature: ordinal features as positions, nominal ones as codes into the
         feature's categories, NaN for a missing value.
 

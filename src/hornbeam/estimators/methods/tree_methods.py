@@ -224,8 +224,8 @@ class TreeMethods(ExplainMethods):
         sample_weight : array-like of shape (n_rows,), default=None
             Their weights.
         held_out : tuple of X and y, optional
-            Other rows with their target, for the gains of candidate splits and the cost of edits on rows that the tree
-            was not grown from. A third entry is their weights.
+            Other rows with their target, for the gains of candidate splits and the effect of edits on rows that the
+            tree was not grown from. A third entry is their weights.
         author : str, default ""
             Author of the edits, for the approval log.
 

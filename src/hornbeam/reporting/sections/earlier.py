@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.data.reading.frame import select_columns
 from hornbeam.errors import DataError
 from hornbeam.estimators.methods.column_names import required_columns
+from hornbeam.evaluation.row_scores import losses
 from hornbeam.explain.wording import rule_text
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, pluralise
@@ -19,7 +20,7 @@ from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.regression import error_scores
-from hornbeam.reporting.sections.scores import Score, area_score, losses, paired
+from hornbeam.reporting.sections.scores import Score, area_score, paired
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.tree.route import route

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
+from scipy.stats import norm
 
 from hornbeam.evaluation import ks_statistic
 from hornbeam.evaluation.calibration import wilson
-from hornbeam.evaluation.scores import LEAST_PROBABILITY
+from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.tree.decision.costs import Costs
@@ -21,10 +21,8 @@ __all__ = [
     "LEVEL",
     "Score",
     "area_score",
-    "area_under_curve",
     "half_width",
     "headline",
-    "losses",
     "paired",
 ]
 
@@ -143,24 +141,6 @@ _MEANING = {
 }
 
 
-def losses(predicted: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str, Floats]:
-    """Return the log loss, the Brier score and whether the decision is right, per row.
-
-    Examples
-    --------
-    >>> found = losses(np.array([[0.8, 0.2]]), np.array([0]), np.array([0]))
-    >>> [(name, round(float(values[0]), 3)) for name, values in found.items()]
-    [('log loss', 0.223), ('Brier score', 0.04), ('accuracy', 1.0)]
-    """
-    k = predicted.shape[1]
-    scale = 0.5 if k == 2 else 1.0  # as scikit-learn: 0 to 1 for two classes, 0 to 2 for more
-    return {
-        "log loss": -np.log(np.maximum(predicted[np.arange(len(predicted)), target], LEAST_PROBABILITY)),
-        "Brier score": scale * ((predicted - np.eye(k)[target]) ** 2).sum(axis=1),
-        "accuracy": 1.0 * (named == target),
-    }
-
-
 def paired(name: str, own: Floats, base: Floats) -> Score:
     """Compare the means of two sets of scores of the same rows.
 
@@ -215,8 +195,8 @@ def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = N
     0.875
     """
     k, n = predicted.shape[1], len(predicted)
-    area, influence = _mean_area(target, predicted)
-    base, base_pull = (0.5, np.zeros(n)) if other is None else _mean_area(target, other)
+    area, influence = mean_area(target, predicted)
+    base, base_pull = (0.5, np.zeros(n)) if other is None else mean_area(target, other)
     half, around = (
         float(_quantile() * np.sqrt((part**2).sum()) / n) for part in (influence, influence - base_pull)
     )
@@ -224,16 +204,6 @@ def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = N
     meaning = f"share of pairs of rows that are ranked right{whom}; higher is better"
     low, high, gain = max(area - half, 0.0), min(area + half, 1.0), area - base
     return Score("area under the curve", meaning, area, low, high, base, gain, gain - around, gain + around)
-
-
-def _mean_area(target: NDArray[Any], predicted: Floats) -> tuple[float, Floats]:
-    """The area for the second of two classes, or the mean over classes with rows, and the contribution of each row."""
-    k = predicted.shape[1]
-    found = [area_under_curve(target == c, predicted[:, c]) for c in ([1] if k == 2 else range(k))]
-    known = [(area, influence) for area, influence in found if not np.isnan(area)]
-    if not known:
-        return float("nan"), np.full(len(predicted), np.nan)
-    return float(np.mean([area for area, _ in known])), np.mean([influence for _, influence in known], axis=0)
 
 
 def _separation(observed: Bools, predicted: Floats) -> list[Score]:
@@ -255,38 +225,3 @@ def _separation(observed: Bools, predicted: Floats) -> list[Score]:
 def _above_zero(name: str, meaning: str, value: float, half: float) -> Score:
     low, high = max(value - half, -1.0), min(value + half, 1.0)
     return Score(name, meaning, value, low, high, 0.0, value, low, high)
-
-
-def area_under_curve(observed: Bools, predicted: Floats) -> tuple[float, Floats]:
-    """Return the area under the ROC curve, and the contribution of each row to its standard error.
-
-    Parameters
-    ----------
-    observed : bool array of shape (n_rows,)
-        Whether a row has the class.
-    predicted : float64 array of shape (n_rows,)
-        Its probability.
-
-    Returns
-    -------
-    area : float
-        NaN where one side has no rows.
-    influence : float64 array of shape (n_rows,)
-        Of mean 0; the root of the sum of their squares, divided by the rows, is the standard error.
-
-    Examples
-    --------
-    >>> area, influence = area_under_curve(np.array([False, True, True]), np.array([0.5, 0.5, 0.9]))
-    >>> area, influence.tolist()
-    (0.75, [0.0, -0.375, 0.375])
-    """
-    n, yes, no = len(observed), int(observed.sum()), int((~observed).sum())
-    influence = np.zeros(n)
-    if not yes or not no:
-        return float("nan"), influence
-    rank = rankdata(predicted)
-    above = (rank[observed] - rankdata(predicted[observed])) / no
-    below = 1 - (rank[~observed] - rankdata(predicted[~observed])) / yes
-    area = float(above.mean())
-    influence[observed], influence[~observed] = (above - area) * n / yes, (below - area) * n / no
-    return area, influence
