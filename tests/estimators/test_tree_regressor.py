@@ -189,6 +189,7 @@ def test_saved_and_loaded(mixed, tmp_path, name):
     np.testing.assert_array_equal(again.predict(mixed[0]), reg.predict(mixed[0]))
 
 
+@pytest.mark.filterwarnings("ignore:the file has no sha256")
 def test_a_forged_file_is_refused(diabetes, tmp_path):
     path = tmp_path / "model.hornbeam"
     hornbeam.save(TreeRegressor("cart", max_depth=1).fit(*diabetes), path)
