@@ -1,6 +1,7 @@
 """Small fits and single predictions compared with scikit-learn, best of many rounds."""
 
 import os
+import sys
 from time import process_time
 
 import numpy as np
@@ -11,9 +12,12 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbeam import TreeClassifier
 from hornbeam.recipe import PRESETS
 
-pytestmark = pytest.mark.skipif(
-    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="kernels are slowed down by the sanitizers"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        "libasan" in os.environ.get("LD_PRELOAD", ""), reason="kernels are slowed down by the sanitizers"
+    ),
+    pytest.mark.skipif(sys.platform == "win32", reason="processor time has steps of 16 ms"),
+]
 
 SETS = {"150 x 4": load_iris(return_X_y=True), "1,000 x 10": make_classification(1_000, 10, random_state=0)}
 
