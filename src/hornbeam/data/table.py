@@ -73,6 +73,11 @@ class Table:
         """Number of rows."""
         return len(self.columns[0])
 
+    @property
+    def row_weights(self) -> Floats:
+        """Weight of each row; 1 where no weights were given."""
+        return np.ones(self.n_rows) if self.weight is None else np.multiply(self.weight, self.unit)
+
     def slice(self, begin: int, end: int) -> "Table":
         """Return the rows from `begin` up to `end` as views.
 

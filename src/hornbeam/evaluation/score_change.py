@@ -127,7 +127,7 @@ def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
         )
     if not table.n_rows:
         raise DataError("there are no rows; expected some with a target.")
-    weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
+    weight = table.row_weights
     if table.numeric_target is not None:
         y = table.numeric_target.values
         first, second = ((predict_rows(tree, table)[:, 0] - y) ** 2 for tree in (before, after))

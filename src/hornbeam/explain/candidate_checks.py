@@ -99,9 +99,7 @@ class HeldOutRows:
         predicted = np.vstack([*(self._rates(one) for one in children), self.rates])  # -1 is the node
         node = np.full(self.table.n_rows, -1)
         decrease = self._losses(predicted[node]) - self._losses(predicted[child])
-        table = self.table
-        weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
-        return mean_and_error(decrease, weight)
+        return mean_and_error(decrease, self.table.row_weights)
 
     def _rates(self, child: CandidateChild) -> Floats:
         if child.mean is not None:

@@ -200,7 +200,7 @@ def grow_without_fold(
         rows = np.flatnonzero(held)
         held_table = _take(table, rows, held, assignment)
         node, weight_at = route_held_out(tree, held_table)
-        return FoldTree(tree, rows, held_table, _weight(held_table), node, weight_at, grown_from)
+        return FoldTree(tree, rows, held_table, held_table.row_weights, node, weight_at, grown_from)
 
     if n_jobs == 1:
         return list(map(without, range(assignment.n_folds)))
@@ -240,7 +240,7 @@ def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
         return node, _test_leaves(tree, sums * numeric_units(table.numeric_target, table.unit))
     assert table.target is not None
     cell = node.astype(np.intp) * n_classes + table.target
-    counts = np.bincount(cell, _weight(table), minlength=tree.n_nodes * n_classes)
+    counts = np.bincount(cell, table.row_weights, minlength=tree.n_nodes * n_classes)
     return node, _test_leaves(tree, counts.reshape(-1, n_classes))
 
 
@@ -263,8 +263,3 @@ def _take(table: Table, rows: NDArray[np.intp], copies: Counts, assignment: Fold
     """Return some rows of a table, with the number of their copies as weight."""
     taken = table.take(rows)
     return taken if assignment.copies is None else replace(taken, weight=copies[rows])
-
-
-def _weight(table: Table) -> Floats:
-    """Return the weight of each row."""
-    return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
@@ -155,12 +154,8 @@ class Simulation:
     def _truths(self, tree: Tree) -> Floats:
         """Return the mean truth of the rows that stop at each node."""
         node, n = route(tree.skeleton, self.table), tree.n_nodes
-        weight = self._weight()
+        weight = self.table.row_weights
         rows = np.bincount(node, weight, n)
         sums = np.stack([np.bincount(node, weight * each, n) for each in self.truth.T], axis=1)
         mean: Floats = sums / np.where(rows > 0, rows, 1.0)[:, None]
         return mean
-
-    def _weight(self) -> NDArray[np.float64]:
-        table = self.table
-        return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)

@@ -128,8 +128,7 @@ class OutOfBag:
     def _rows_to_choose_by(self) -> tuple[NDArray[np.intp], Floats]:
         """Return the distinct rows that choices are made by and their weights; `all_rows` does not change them."""
         distinct = np.flatnonzero(self.n_votes[:_ENOUGH])
-        table = self.rows.table
-        weight = np.ones(table.n_rows) if table.weight is None else table.weight * table.unit
+        weight = self.rows.table.row_weights
         return distinct, np.bincount(self.distinct, weight[: len(self.distinct)])[distinct]
 
     def _mean(self, distinct: NDArray[np.intp]) -> Floats:
