@@ -85,4 +85,5 @@ packages() { # the wheel and what its tests need
 wheel
 packages
 wine wine Z:/work/python/python.exe benchmarks/machines/check.py "Windows x86-64" \
-    --how "MinGW-w64, gcc $($CXX -dumpversion | cut -d- -f1), Wine 10" --out Z:/work/windows.json "$@" -- -p no:cacheprovider
+    --how "MinGW-w64, gcc $($CXX -dumpversion | cut -d- -f1), Wine 10" --out Z:/work/windows.json "$@" -- -p no:cacheprovider \
+    --hypothesis-profile=brief

@@ -195,6 +195,11 @@ def test_rules_are_the_classifier_s(run, model):
     assert run("rules", model).stdout == rules_text(rules) + "\n"
     assert run("rules", model, "--to", "markdown").stdout == rules_markdown(rules) + "\n"
     assert json.loads(run("rules", model, "--json").stdout) == rules_dict(rules)
+
+
+def test_rules_as_sql_are_the_classifier_s(run, model):
+    pytest.importorskip("sqlglot")
+    rules = hornbeam.load(model).rules()
     lines = run("rules", model, "--to", "sql", "--dialect", "sqlite").stdout.splitlines()
     assert lines[1::2] == [f"WHERE {clause}" for clause in rules_where(rules, dialect="sqlite")]
     assert [line.split()[2] for line in lines[::2]] == [*map(rules.label, rules), "good"]

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -24,6 +25,7 @@ def rounded(number: re.Match[str]) -> str:
 
 
 @pytest.mark.long
+@pytest.mark.skipif(which("bash") is None, reason="needs bash")
 def test_the_guide_is_true(run, tmp_path):
     shim = tmp_path / "bin" / "hornbeam"
     shim.parent.mkdir()

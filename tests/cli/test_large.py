@@ -222,7 +222,9 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_rows_are_read(run,
     assert f"cannot be written: {words}" in result.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.skipif(
+    sys.platform == "win32" or not Path("/dev/full").exists(), reason="needs a device that is always full"
+)
 def test_a_disk_that_fills_up_does_not_lose_the_model(run, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -256,9 +258,10 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
     for _ in range(5):
         command = [sys.executable, "-c", SAVE_FOR_EVER, "a.safetensors", "b.safetensors", "m.hornbeam"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as process:
-            assert process.stdout.readline() == b"ready\n"
+            began = process.stdout.readline()
             time.sleep(rng.uniform(0, 0.05))
             process.kill()
+        assert began.split() == [b"ready"]
         assert hornbeam.load("m.hornbeam").tree_.digest in digests
     assert {path.name for path in Path().glob(".m.hornbeam*")} <= {
         ".m.hornbeam.saving",

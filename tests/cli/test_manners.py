@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -176,6 +177,7 @@ def told_to(terminal):
             yield part
 
 
+@pytest.mark.skipif(which("bash") is None, reason="needs bash")
 def test_nobody_who_reads_on_is_no_error(run, model):
     command = f"{sys.executable} -m hornbeam show {model} --all | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)

@@ -17,7 +17,7 @@ SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data 
 
 # Process time is measured, because other load on the machine must not count as delay.
 ENDLESS = """
-import os, signal, sys, threading, time
+import signal, sys, threading, time
 import numpy as np
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.growing import Grower, Missing
@@ -36,7 +36,7 @@ def interrupt():
     time.sleep(0.1)
     global sent
     sent = time.process_time()
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)  # os.kill would end the process on Windows
 
 threading.Thread(target=interrupt).start()
 try:
@@ -70,7 +70,7 @@ def test_progress_never_decreases_and_is_at_most_the_number_of_rows(n_jobs):
     reports: list[int] = []
     watch = Watch(reports.append, tick_seconds=1e-4)
     grow_in_memory(Grower(), table, bins_of(table), n_jobs=n_jobs, watch=watch, **SMALL)
-    assert len(reports) > 10
+    assert len(reports) > 3  # the clock of Windows has steps of 16 ms
     assert reports == sorted(reports)
     assert 0 <= reports[0] < reports[-1] <= 20_000
 

@@ -147,7 +147,9 @@ def test_terms_are_those_of_forward_selection(seed, n_terms, n_channels, cut_off
         fit = np.linalg.lstsq(X * root, target * root, rcond=None)[0]
         return (((target - X @ fit) * root) ** 2).sum()
 
-    whole, chosen = distance([]), []
+    squared = (rows.share**2).sum(axis=1) // rows.weight  # rounded down, as in the kernel
+    whole = squared.sum() - (rows.share.sum(axis=0) ** 2).sum() / weight.sum()
+    chosen = []
     while len(chosen) < n_terms:
         left = {term: distance([*chosen, term]) for term in columns if term not in chosen}
         best = min(left, key=left.__getitem__)
