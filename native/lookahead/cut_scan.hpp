@@ -4,22 +4,27 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "lookahead/leaf_terms.hpp"
 
 namespace hornbeam::lookahead {
 
-// The weight and the shares of each code of each feature.
-inline void count_codes(const SoftRows& rows, RowSpan node, std::vector<int64_t>& counts) {
+// The weight and the shares of each code of each feature, and its counted weight.
+inline void count_codes(const SoftRows& rows, RowSpan node, std::vector<int64_t>& counts,
+                        std::vector<int64_t>& counted) {
     const int width = 1 + rows.n_channels;
     counts.assign(rows.n_cells() * width, 0);
+    counted.assign(rows.n_cells(), 0);
     for (const int row : node) {
         const uint8_t* codes = rows.row(row);
         const int32_t* share = rows.shares(row);
         const int64_t weight = rows.weight[row];
         for (int f = 0; f < rows.n_features; ++f) {
-            int64_t* count = &counts[rows.cell(f, codes[f]) * width];
+            const int64_t cell = rows.cell(f, codes[f]);
+            int64_t* count = &counts[cell * width];
+            counted[cell] += rows.counted[row];
             count[0] += weight;
             for (int c = 0; c < rows.n_channels; ++c) count[1 + c] += share[c];
         }
@@ -32,7 +37,7 @@ class CutScan {
 
     // The model of a node as a leaf. The cuts that follow are those of this node.
     LeafModel leaf(RowSpan node) {
-        count_codes(rows_, node, counts_);
+        count_codes(rows_, node, counts_, counted_);
         return model_ = terms_.select(node, counts_);
     }
 
@@ -179,14 +184,18 @@ class CutScan {
     void list_cuts(int feature, const std::vector<int64_t>& sums) {
         cuts_.clear();
         const int64_t* missing = &sums[rows_.cell(feature, rows_.n_codes[feature]) * width_];
+        const int64_t* counted = &counted_[rows_.cell(feature, 0)];
+        const int64_t all = std::accumulate(counted, counted + rows_.n_codes[feature] + 1, int64_t{0});
         for (const bool missing_left : {false, true}) {
             if (missing_left && missing[0] == 0) break;
             left_.assign(width_, 0);
             if (missing_left) add(missing, left_);
+            int64_t counted_left = missing_left ? counted[rows_.n_codes[feature]] : 0;
             for (size_t i = 0; i < order_.size(); ++i) {
                 add(&sums[rows_.cell(feature, order_[i]) * width_], left_);
-                if (left_[0] < rules_.min_weight) continue;
-                if (total_[0] - left_[0] < rules_.min_weight) break;
+                counted_left += counted[order_[i]];
+                if (left_[0] < rules_.min_weight || counted_left < rules_.min_counted) continue;
+                if (total_[0] - left_[0] < rules_.min_weight || all - counted_left < rules_.min_counted) break;
                 right_.resize(width_);
                 for (int j = 0; j < width_; ++j) right_[j] = total_[j] - left_[j];
                 const double gain = explained(left_.data(), layout_, rules_.ridge) +
@@ -213,7 +222,7 @@ class CutScan {
     LeafModel model_;
     Layout layout_{0, 0};
     int width_ = 0;
-    std::vector<int64_t> counts_, moments_, total_, left_, right_, row_;
+    std::vector<int64_t> counts_, counted_, moments_, total_, left_, right_, row_;
     std::vector<double> direction_;
     double position_[kMostCodes];
     double whole_ = 0;

@@ -11,11 +11,12 @@
 namespace hornbeam::lookahead {
 
 struct LeafRules {
-    int most_terms;      // 0 to 3
-    double least_share;  // of the remaining squared distance that a term must explain
-    double ridge;        // of the covariance matrix
-    double cut_off;      // share of the values of a leaf that are clipped at either end
-    int64_t min_weight;  // of a branch
+    int most_terms;       // 0 to 3
+    double least_share;   // of the remaining squared distance that a term must explain
+    double ridge;         // of the covariance matrix
+    double cut_off;       // share of the values of a leaf that are clipped at either end
+    int64_t min_weight;   // of a branch
+    int64_t min_counted;  // part of the weight of a branch that is counted
 };
 
 struct LeafModel {

@@ -18,6 +18,7 @@ struct SoftRows {
     int n_channels;
     const uint8_t* codes;    // per row and feature
     const int32_t* weight;   // per row
+    const int32_t* counted;  // per row: the part of its weight that counts towards the minimum of a branch
     const int32_t* share;    // per row and channel
     const int64_t* squared;  // per row: sum over channels of share^2 / weight
     const int32_t* n_codes;  // per feature; the code of a missing value

@@ -187,6 +187,7 @@ def choose_split(
 def search_tree(
     codes: NDArray[numpy.uint8],
     weight: NDArray[numpy.int32],
+    counted: NDArray[numpy.int32],
     share: NDArray[numpy.int32],
     n_codes: NDArray[numpy.int32],
     nominal: NDArray[numpy.bool_],
@@ -196,6 +197,7 @@ def search_tree(
     ridge: float,
     cut_off: float,
     min_weight: int,
+    min_counted: int,
     max_leaves: int,
     max_depth: int,
     n_candidates: int,
@@ -207,6 +209,7 @@ def search_tree(
 def select_terms(
     codes: NDArray[numpy.uint8],
     weight: NDArray[numpy.int32],
+    counted: NDArray[numpy.int32],
     share: NDArray[numpy.int32],
     n_codes: NDArray[numpy.int32],
     nominal: NDArray[numpy.bool_],

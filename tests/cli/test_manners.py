@@ -231,7 +231,7 @@ print(process_time() - begin, *(name in sys.modules for name in ("numpy", "sklea
 
     starts = [start("--help") for _ in range(3)]
     assert starts[0][1:] == ["False"] * 3
-    if not sys.dont_write_bytecode:
+    if not sys.dont_write_bytecode and sys.platform != "win32":  # whose processor time has steps of 16 ms
         assert min(float(seconds) for seconds, *_ in starts) < 0.3
     for args in (
         ["show", model],

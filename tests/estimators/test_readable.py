@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.model_selection import cross_val_predict
 
 import hornbeam
@@ -233,7 +233,7 @@ def test_a_column_without_values_is_ignored():
         {"criterion": "gini"},
         {"smoothing": "laplace"},
         {"tolerance": 0.1},
-        {"min_samples_leaf": 5},
+        {"min_samples_split": 5},
         {"pruning": None},
     ],
 )
@@ -277,3 +277,12 @@ def test_a_teacher_without_slopes_gives_a_plain_tree():
     tree = TreeClassifier(teacher="ensemble", max_leaf_nodes=4).fit(*IRIS).tree_
     assert len(tree.slopes) == 0
     assert 1 < tree.n_leaves <= 4
+
+
+def test_each_leaf_has_its_least_number_of_real_rows():
+    X, y = make_classification(300, 6, flip_y=0.2, random_state=0)
+    for least, parameters in ((1, {}), (30, {"min_samples_leaf": 30}), (30, {"min_samples_leaf": 0.1})):
+        tree = TreeClassifier("readable", **parameters).fit(X, y).tree_
+        rows = (tree.evidence * tree.unit)[tree.skeleton.is_leaf].sum(axis=1)
+        assert len(rows) > 1
+        assert rows.min() >= least

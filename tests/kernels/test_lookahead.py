@@ -23,13 +23,14 @@ def random_rows(seed, n=60, n_numeric=2, n_nominal=1, n_codes=5, n_channels=2, m
     codes = rng.integers(0, n_codes, (n, d)).astype(np.uint8)
     codes[rng.random((n, d)) < missing] = n_codes
     weight = rng.integers(1, 2 * STEPS, n).astype(np.int32)
+    counted = np.where(rng.random(n) < 0.7, weight, 0).astype(np.int32)
     effect = rng.normal(size=(d, n_codes + 1, n_channels))
     score = sum(effect[f, codes[:, f]] for f in range(d))
     share = np.rint(weight[:, None] / (1 + np.exp(-score))).astype(np.int32)
     value = np.zeros((d, n_codes + 1), np.int16)
     value[:n_numeric, :n_codes] = np.sort(rng.integers(-UNIT_VALUE, UNIT_VALUE, (n_numeric, n_codes)), axis=1)
     nominal = np.arange(d) >= n_numeric
-    return SoftRows(codes, weight, share, np.full(d, n_codes, np.int32), nominal, value.ravel())
+    return SoftRows(codes, weight, counted, share, np.full(d, n_codes, np.int32), nominal, value.ravel())
 
 
 def explained(rows, mask):
@@ -37,7 +38,7 @@ def explained(rows, mask):
     return (share**2).sum() / weight
 
 
-def all_cuts(rows, min_weight):
+def all_cuts(rows, min_weight, min_counted):
     """Yield the left rows of every cut: numeric ones by threshold, categories by subset, missing on either side."""
     for feature in range(rows.codes.shape[1]):
         code, n = rows.codes[:, feature], int(rows.n_codes[feature])
@@ -49,8 +50,10 @@ def all_cuts(rows, min_weight):
         for left in lefts:
             for with_missing in (False, True):
                 mask = np.isin(code, [*left, *([n] if with_missing else [])])
-                sides = rows.weight[mask].sum(), rows.weight[~mask].sum()
-                if min(sides) >= max(min_weight, 1):
+                weight, counted = (
+                    min(array[mask].sum(), array[~mask].sum()) for array in (rows.weight, rows.counted)
+                )
+                if weight >= min_weight and counted >= min_counted:
                     yield mask
 
 
@@ -78,13 +81,16 @@ def value_of_tree(rows, feature, left):
 
 
 @examples(40)
-@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 400))
-def test_a_tree_of_two_leaves_has_the_best_cut_of_all(seed, n_channels, min_weight):
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 400), st.integers(0, 400))
+def test_a_tree_of_two_leaves_has_the_best_cut_of_all(seed, n_channels, min_weight, min_counted):
     rows = random_rows(
         seed, n_channels=n_channels, n_nominal=int(n_channels == 1)
     )  # several: subsets are a heuristic
-    feature, left = rows.search(SearchRules(2, 3, min_weight), CONSTANT)
-    best = max((explained(rows, m) + explained(rows, ~m) for m in all_cuts(rows, min_weight)), default=0.0)
+    feature, left = rows.search(SearchRules(2, 3, min_weight, min_counted), CONSTANT)
+    best = max(
+        (explained(rows, m) + explained(rows, ~m) for m in all_cuts(rows, min_weight, min_counted)),
+        default=0.0,
+    )
     whole = explained(rows, np.ones(len(rows.codes), bool))
     assert value_of_tree(rows, feature, left) == pytest.approx(max(best, whole), rel=1e-9)
 
@@ -195,6 +201,8 @@ def test_log_odds_are_those_of_a_general_optimiser(seed, n_classes, n_terms):
     [
         ({"codes": np.full((3, 1), 9, np.uint8)}, "codes within their ranges"),
         ({"weight": np.zeros(3, np.int32)}, "weights from 1"),
+        ({"counted": np.full(3, 2, np.int32)}, "counted weights and shares up to the weight"),
+        ({"counted": np.ones(2, np.int32)}, "a counted weight"),
         ({"value": np.zeros(2, np.int16)}, "a value for each code"),
         ({"value": np.full(6, 300, np.int16)}, "values from -256 to 256"),
         ({"n_codes": np.array([0], np.int32)}, "from 1 to 255 codes"),
@@ -204,6 +212,7 @@ def test_log_odds_are_those_of_a_general_optimiser(seed, n_classes, n_terms):
 def test_wrong_arrays_are_refused(change, message):
     rows = SoftRows(
         np.zeros((3, 1), np.uint8),
+        np.ones(3, np.int32),
         np.ones(3, np.int32),
         np.zeros((3, 1), np.int32),
         np.array([5], np.int32),

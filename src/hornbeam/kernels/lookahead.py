@@ -31,13 +31,15 @@ class LeafRules(NamedTuple):
 class SearchRules(NamedTuple):
     """Settings of the search.
 
-    ``n_candidates`` cuts are compared at a node, at most ``per_feature`` of one feature, which differ by ``apart`` of
-    the weight. Their completions are grown to ``overgrowth`` times the number of leaves.
+    A branch has at least ``min_weight``, of which at least ``min_counted`` is counted. ``n_candidates`` cuts are
+    compared at a node, at most ``per_feature`` of one feature, which differ by ``apart`` of the weight. Their
+    completions are grown to ``overgrowth`` times the number of leaves.
     """
 
     max_leaves: int
     max_depth: int
     min_weight: int
+    min_counted: int = 0
     n_candidates: int = 8
     per_feature: int = 2
     apart: float = 0.12
@@ -47,12 +49,14 @@ class SearchRules(NamedTuple):
 class SoftRows(NamedTuple):
     """Encoded rows with a share of each channel: a class, or the mean of a numeric target.
 
-    Weights and shares are in integer steps. ``value`` has an entry for each code of each feature, the missing one last:
+    Weights and shares are in integer steps. ``counted`` is the part of the weight that counts towards the minimum of a
+    branch. ``value`` has an entry for each code of each feature, the missing one last:
     the value of a code of a numeric feature, from -256 to 256.
     """
 
     codes: NDArray[np.uint8]
     weight: Indices
+    counted: Indices
     share: NDArray[np.int32]
     n_codes: Indices
     nominal: Bools
@@ -60,7 +64,12 @@ class SoftRows(NamedTuple):
 
     def take(self, rows: NDArray[np.intp]) -> "SoftRows":
         """Copy some rows."""
-        return self._replace(codes=self.codes[rows], weight=self.weight[rows], share=self.share[rows])
+        return self._replace(
+            codes=self.codes[rows],
+            weight=self.weight[rows],
+            counted=self.counted[rows],
+            share=self.share[rows],
+        )
 
     def select(self, features: NDArray[np.intp]) -> "SoftRows":
         """Copy some features."""
@@ -87,6 +96,7 @@ class SoftRows(NamedTuple):
             *self,
             *leaf,
             min_weight=rules.min_weight,
+            min_counted=rules.min_counted,
             max_leaves=rules.max_leaves,
             max_depth=rules.max_depth,
             n_candidates=rules.n_candidates,

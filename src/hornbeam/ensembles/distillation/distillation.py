@@ -45,7 +45,7 @@ class Distillation:
     fidelity : float, default 0.98
         Share of the largest tree's decrease of the squared distance to the teacher that the returned tree keeps.
     min_rows : float, default 5.0
-        Minimum number of rows per leaf, synthetic rows included.
+        Minimum number of rows per leaf, synthetic rows included, of a tree of more than 64 leaves.
     synthetic_rows : SyntheticRows
         Parameters of the synthetic rows.
     max_leaf_nodes : int or None, default None
@@ -56,7 +56,9 @@ class Distillation:
     slopes : int, default 0
         Most terms of a leaf (`LeafSlopes`), from 0 to 3.
     min_share : float, default 0.0
-        Minimum share of the rows of each leaf of a searched tree, by weight.
+        Minimum share of the real rows of each leaf of a searched tree, by weight.
+    min_real_rows : float, default 1.0
+        Minimum number of real rows of each leaf of a searched tree, by weight.
 
     Notes
     -----
@@ -83,6 +85,7 @@ class Distillation:
     max_depth: int | None = None
     slopes: int = 0
     min_share: float = 0.0
+    min_real_rows: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.fidelity <= 1:
@@ -137,7 +140,7 @@ class Distillation:
             # A synthetic row weighs as much as the row that most of its values come from.
             weight = np.tile(table.weight, len(predictions) // table.n_rows)
             rows = replace(rows, weight=weight, unit=table.unit)
-        skeleton, gain = self._grow(rows, predictions, n_jobs)
+        skeleton, gain = self._grow(rows, predictions, table.n_rows, n_jobs)
         tree = count_rows(skeleton, table if counted is None else counted, gain=gain)
         step = Step.of(DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
@@ -145,14 +148,23 @@ class Distillation:
             return tree
         return with_slopes(tree, LeafSlopes(LeafRules(self.slopes)).fit(skeleton, rows, predictions))
 
-    def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> tuple[Skeleton, Floats | None]:
-        """Find the splits: with a limit of leaves by lookahead, else the smallest subtree of enough fidelity."""
+    def _grow(
+        self, rows: Table, predictions: Floats, n_real: int, n_jobs: int
+    ) -> tuple[Skeleton, Floats | None]:
+        """Find the splits: with a limit of leaves by lookahead, else the smallest subtree of enough fidelity.
+
+        The first `n_real` rows are real: of these, each leaf of a search has a minimum.
+        """
         if self.max_leaf_nodes is not None and self.max_leaf_nodes <= MOST_SEARCHED:
             depth = _DEPTH if self.max_depth is None else self.max_depth
             small = SmallTree(
-                self.max_leaf_nodes, depth, min_share=self.min_share, leaf=LeafRules(self.slopes)
+                self.max_leaf_nodes,
+                depth,
+                min_counted=self.min_real_rows,
+                min_share=self.min_share,
+                leaf=LeafRules(self.slopes),
             )
-            return small.grow(rows, predictions, n_jobs), None
+            return small.grow(rows, predictions, n_jobs, counted=np.arange(rows.n_rows) < n_real), None
         min_rows = max(self.min_rows, self.min_share * rows.n_rows)
         tree = grow_soft(rows, predictions, min_rows, n_jobs, self.max_depth)
         path = cost_complexity_path(tree)

@@ -13,7 +13,7 @@ from hornbeam.ensembles.distillation.soft_growth import relative_weights
 from hornbeam.kernels.lookahead import MOST_CODES, UNIT_VALUE, SoftRows
 from hornbeam.kernels.sums import dot
 from hornbeam.recipe import Recipe
-from hornbeam.typing import Codes, Floats, Indices
+from hornbeam.typing import Bools, Codes, Floats, Indices
 
 __all__ = ["STEPS", "SearchRows"]
 
@@ -50,11 +50,11 @@ class SearchRows:
     groups: dict[int, NDArray[np.intp]]
 
     @classmethod
-    def of(cls, table: Table, labels: Floats, n_jobs: int = 1) -> Self:
+    def of(cls, table: Table, labels: Floats, n_jobs: int = 1, counted: Bools | None = None) -> Self:
         """Encode rows and their labels.
 
         Labels are class probabilities, of which one is enough for two classes, or means of a numeric target in one
-        column, which are standardised.
+        column, which are standardised. The rows that are `counted`, default all, have a minimum in each branch.
         """
         steps = np.clip(np.rint(relative_weights(table) * STEPS), 1, _MOST_STEPS)
         channels = labels[:, 1:] if labels.shape[1] == 2 else labels
@@ -65,6 +65,7 @@ class SearchRows:
         rows = SoftRows(
             codes,
             steps.astype(np.int32),
+            np.where(True if counted is None else counted, steps, 0).astype(np.int32),
             np.ascontiguousarray(np.rint(steps[:, None] * channels).astype(np.int32)),
             n_codes,
             bins.nominal,

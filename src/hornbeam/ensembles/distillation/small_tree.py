@@ -36,8 +36,10 @@ class SmallTree:
         Maximum depth.
     min_rows : float, default 20.0
         Minimum number of rows per leaf.
+    min_counted : float, default 1.0
+        Minimum number of counted rows per leaf.
     min_share : float, default 0.0
-        Minimum share of all rows per leaf.
+        Minimum share of all counted rows per leaf.
     leaf : LeafRules
         The model of a leaf by which splits are judged.
 
@@ -58,17 +60,22 @@ class SmallTree:
     max_leaf_nodes: int = 16
     max_depth: int = 7
     min_rows: float = 20.0
+    min_counted: float = 1.0
     min_share: float = 0.0
     leaf: LeafRules = field(default_factory=lambda: LeafRules(2))
 
-    def grow(self, table: Table, labels: Floats, n_jobs: int = 1) -> Skeleton:
-        """Find a tree for rows with soft labels of shape (n_rows, n_channels)."""
+    def grow(
+        self, table: Table, labels: Floats, n_jobs: int = 1, *, counted: Bools | None = None
+    ) -> Skeleton:
+        """Find a tree for rows with soft labels of shape (n_rows, n_channels); `counted` rows are all, or some."""
+        counted = np.ones(table.n_rows, np.bool_) if counted is None else counted
+        least = np.array([self.min_rows, max(self.min_counted, self.min_share * np.count_nonzero(counted))])
         if table.n_rows > _MOST_ROWS:
             sample = np.arange(_MOST_ROWS) * table.n_rows // _MOST_ROWS
-            table, labels = table.take(sample), labels[sample]
-        search = SearchRows.of(table, labels, n_jobs)
-        min_rows = max(self.min_rows, self.min_share * table.n_rows)
-        rules = SearchRules(self.max_leaf_nodes, self.max_depth, round(min_rows * STEPS))
+            least[1] *= _MOST_ROWS / table.n_rows
+            table, labels, counted = table.take(sample), labels[sample], counted[sample]
+        search = SearchRows.of(table, labels, n_jobs, counted)
+        rules = SearchRules(self.max_leaf_nodes, self.max_depth, *np.rint(least * STEPS).astype(int).tolist())
         features = _most_important(table, labels, n_jobs)
         rows = search.rows if features is None else search.rows.select(features)
         feature, left = rows.search(rules, self.leaf, n_jobs)

@@ -70,7 +70,7 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     """
     recipe = lookup("preset", estimator.preset, {**PRESETS, READABLE: PRESETS["default"]})
     if has_teacher(estimator):
-        return taught_fitter(estimator)
+        return taught_fitter(estimator, table.n_rows)
     n_rows = table.n_rows if n_rows is None else n_rows
     grower = make_grower(estimator, recipe.grower, table, n_rows)
     criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
@@ -107,7 +107,7 @@ def regression_fitter(estimator: Any, table: Table) -> Fitter:
         "preset", estimator.preset, {**REGRESSION_PRESETS, READABLE: REGRESSION_PRESETS["default"]}
     )
     if has_teacher(estimator):
-        return taught_fitter(estimator)
+        return taught_fitter(estimator, table.n_rows)
     grower = make_grower(estimator, recipe.grower, table, table.n_rows)
     smoother = _smoother(estimator, recipe.smoother, regression=True)
     pruner = smoother_or_pruner(

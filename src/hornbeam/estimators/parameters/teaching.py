@@ -12,6 +12,7 @@ from hornbeam.estimators.parameters.validators import (
     limit,
     number,
     parameter_error,
+    resolve_rows,
     resolve_seed,
 )
 
@@ -31,7 +32,6 @@ _UNUSED = (
     "nominal",
     "missing",
     "min_samples_split",
-    "min_samples_leaf",
     "min_impurity_decrease",
     "max_bins",
     "smoothing",
@@ -63,8 +63,8 @@ def has_teacher(estimator: Any) -> bool:
     return False
 
 
-def taught_fitter(estimator: Any) -> Taught:
-    """Make the fitter of an estimator with a teacher."""
+def taught_fitter(estimator: Any, n_rows: int) -> Taught:
+    """Make the fitter of an estimator with a teacher, for a number of rows."""
     # Imported only when needed: ensembles are slow to import.
     from hornbeam.ensembles.distillation.distillation import Distillation
     from hornbeam.ensembles.distillation.taught import Taught
@@ -81,6 +81,7 @@ def taught_fitter(estimator: Any) -> Taught:
             max_depth=depth,
             slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
             min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
+            min_real_rows=resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
         )
     )
 
