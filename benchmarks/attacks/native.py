@@ -446,6 +446,14 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             | {name: np.zeros(5, np.int32) for name in ("new_parent", "new_first_child", "new_n_children")}
         ],
         "equal_bins": [{"counts": longs(1, 1, 1, 9, 1, 1), "max_bins": 3}],
+        "add_squares": [
+            {"numerator": longs(1, -2, 3), "weight": weight, "node": ints(0, 2, 1)}
+            | {"slot_of_node": ints(1, -1, 0), "parts": np.zeros(8, np.int64)}
+            for weight in (None, longs(1, 0, 2))
+        ],
+        "variance_of_squares": [
+            {"parts": longs(14, -1, 1, 0), "evidence": longs(3, 2), "rules": rules()},
+        ],
         "target_variance": [
             {"numerator": longs(1, -2, 3), "weight": None, "begin": 0, "end": 3, "rules": rules()},
             {"numerator": longs(1, -2, 3), "weight": longs(1, 0, 2), "begin": 0, "end": 3, "rules": rules()},

@@ -14,6 +14,7 @@
 #include "growing/columns.hpp"
 #include "growing/histogram.hpp"
 #include "growing/scan.hpp"
+#include "growing/variance.hpp"
 
 namespace hornbeam {
 namespace {
@@ -90,6 +91,36 @@ void count_open(const Matrix<const Code>& codes, const In<uint16_t>& label, cons
         check_rows(rows, 0, n, features, columns.n_classes);
         count_in_blocks<Entry>(blocks.cells, rows, n, tree, steps, node.data(), slots, features, columns.n_classes);
     });
+}
+
+// Adds the squares of the rows in open nodes to the parts of their slots.
+void add_squares(const In<int64_t>& numerator, const ConstWeights& weight, const In<int32_t>& node,
+                 const In<int32_t>& slot_of_node, const InOut<int64_t>& parts) {
+    const auto n = static_cast<int64_t>(numerator.size());
+    const auto n_nodes = static_cast<int32_t>(slot_of_node.size()), last = n_nodes - 1;
+    const auto n_slots = static_cast<int64_t>(parts.size() / kSquareParts);
+    expect(static_cast<int64_t>(node.size()) == n && (!weight || weight->size() == numerator.size()),
+           "one node and weight per row expected");
+    expect(static_cast<int64_t>(parts.size()) == n_slots * kSquareParts, "four parts per slot expected");
+    expect_within(node, 0, last, "nodes of the tree expected");
+    expect_within(slot_of_node, -1, static_cast<int32_t>(n_slots - 1), "slots within the parts expected");
+    const int64_t* x = numerator.data();
+    const int64_t* w = weight ? weight->data() : nullptr;
+    nb::gil_scoped_release release;
+    expect(sum_of_sizes(x, n, kMostSum) >= 0 && (!w || sum_of_counts(w, n, kMostWeight) >= 0),
+           "numerators and weights whose sums fit 64 bits expected");
+    std::vector<Wide> squares(n_slots);
+    const int32_t *at = node.data(), *slots = slot_of_node.data();
+    for (int64_t row = 0; row < n; ++row)
+        if (const int32_t slot = slots[at[row]]; slot >= 0) squares[slot] += square_of(x[row], w, row);
+    for (int64_t slot = 0; slot < n_slots; ++slot) add_parts(parts.data() + slot * kSquareParts, squares[slot]);
+}
+
+double variance_of_squares(const In<int64_t>& parts, const In<int64_t>& evidence, const Rules& unchecked) {
+    const Rules rules = checked(unchecked);
+    expect(parts.size() == kSquareParts && evidence.size() == 2, "four parts, and a weight and a sum, expected");
+    expect(sum_of_sizes(evidence.data() + 1, 1, kMostSum) >= 0, "evidence: a sum below 2**61 expected");
+    return variance_of(from_parts(parts.data()), evidence(0), evidence(1), rules);
 }
 
 // ---- splits from cells ----------------------------------------------------------------------------------------------
@@ -221,6 +252,9 @@ void bind_levelwise(nanobind::module_& module) {
     };
     bind_each(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"),
               nb::arg("map_start"), nb::arg("map"));
+    module.def("add_squares", &add_squares, nb::arg("numerator"), nb::arg("weight").none(), nb::arg("node"),
+               nb::arg("slot_of_node"), nb::arg("parts"));
+    module.def("variance_of_squares", &variance_of_squares, nb::arg("parts"), nb::arg("evidence"), nb::arg("rules"));
     module.def("best_split", &best_split, nb::arg("cells"), nb::arg("cell_kind"), nb::arg("columns"),
                nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"),
                nb::arg("upper"), nb::arg("key"), nb::arg("variance") = 0.0);

@@ -149,6 +149,16 @@ def count_open(
     slot_of_node: NDArray[numpy.int32],
     cells: object,
 ) -> None: ...
+def add_squares(
+    numerator: NDArray[numpy.int64],
+    weight: NDArray[numpy.int64] | None,
+    node: NDArray[numpy.int32],
+    slot_of_node: NDArray[numpy.int32],
+    parts: NDArray[numpy.int64],
+) -> None: ...
+def variance_of_squares(
+    parts: NDArray[numpy.int64], evidence: NDArray[numpy.int64], rules: Rules
+) -> float: ...
 def best_split(
     cells: object,
     cell_kind: int,

@@ -212,7 +212,7 @@ def test_an_error_leaves_no_draft(tmp_path, monkeypatch):
 
 def test_rows_without_labels_are_refused(tmp_path):
     source = MemorySource(Table.read([[1.0], [2.0]]))
-    with pytest.raises(DataError, match=r"The source has no class labels\. Open it with a target"):
+    with pytest.raises(DataError, match=r"The source has no target\. Open it with a target"):
         EncodedCache.write(source, Bins.fit(source, LocalEngine()), tmp_path, LocalEngine())
 
 

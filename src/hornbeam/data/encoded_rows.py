@@ -39,7 +39,7 @@ class EncodingSource:
     Parameters
     ----------
     source : Source
-        Rows with class labels.
+        Rows with their target.
     bins : Bins
         The bins of its features.
 
@@ -77,8 +77,11 @@ class EncodingSource:
     def read(self, partition: Partition) -> Rows:
         """Read and encode the rows of a partition."""
         table = self.source.read(partition)
+        if table.numeric_target is not None:
+            numerator = table.numeric_target.numerators(table.weight, table.unit)
+            return Rows(self.bins.encode(table), np.empty(0, np.uint16), table.weight, numerator)
         if table.target is None:
-            raise DataError("The source has no class labels. Open it with a target to grow a tree from it.")
+            raise DataError("The source has no target. Open it with a target to grow a tree from it.")
         return Rows(self.bins.encode(table), table.target.astype(np.uint16), table.weight)
 
 
@@ -120,11 +123,4 @@ class EncodedRows:
 
     def read(self, partition: Partition) -> Rows:
         """Read the rows of one partition, as views."""
-        span = slice(partition.begin, partition.end)
-        codes, label, weight, numerator = self.rows
-        return Rows(
-            codes[span],
-            label[span],
-            None if weight is None else weight[span],
-            None if numerator is None else numerator[span],
-        )
+        return self.rows.take(slice(partition.begin, partition.end))

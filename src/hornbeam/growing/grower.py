@@ -13,6 +13,7 @@ from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Schema
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import in_memory
@@ -25,7 +26,7 @@ from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Nodes, Rules
 from hornbeam.tree.leaf_budget import keep_best_leaves
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes, Floats
+from hornbeam.typing import Codes, Counts, Floats
 
 __all__ = ["Grower"]
 
@@ -192,8 +193,9 @@ class Grower:
         schema: Schema,
         engine: Engine,
         *,
-        unit: float = 1.0,
+        unit: float | Floats = 1.0,
         class_weight: Floats | None = None,
+        target: Source | None = None,
         gather_rows: int | None = None,
         budget: int = 2**28,
         checkpoint: str | PathLike[str] | None = None,
@@ -208,13 +210,17 @@ class Grower:
         bins : Bins
             The bins that encoded the rows.
         schema : Schema
-            Features and classes.
+            Features and target.
         engine : Engine
             Runs the passes over the rows.
-        unit : float
-            Value of one integer step of the rows' weight.
+        unit : float, or float64 array of shape (3,)
+            Value of one integer step of the rows' weight; for a numeric target those of weight, sum and sum of
+            squares (`hornbeam.tree.evidence.numeric.numeric_units`).
         class_weight : array of shape (n_classes,), optional
             Factor of each class. Class weights change the choice of splits only, not the evidence.
+        target : Source, optional
+            For a numeric target: the rows that were encoded, in the same partitions. Splits need sums only; a last
+            pass reads the target again to add up its squares at each leaf.
         gather_rows : int, optional
             A node of at most this many rows is finished by the local kernel, where its rows are gathered.
             Default: the number of rows that take a quarter of `budget`, for nodes that may grow four more levels;
@@ -251,6 +257,7 @@ class Grower:
             engine,
             unit=unit,
             class_weight=class_weight,
+            target=target,
             gather_rows=gather_rows,
             budget=budget,
             checkpoint=checkpoint,
@@ -319,9 +326,17 @@ class Grower:
         rules.max_features = self.max_features or 0
         return rules
 
-    def _build_tree(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
+    def _build_tree(
+        self,
+        nodes: Nodes,
+        bins: Bins,
+        schema: Schema,
+        unit: float | Floats,
+        squares: Counts | None = None,
+    ) -> Tree:
         at_values = self.criterion is Criterion.GAIN_RATIO
-        return self._limit_leaves(build_tree(nodes, bins, schema, unit, self._step(), at_values=at_values))
+        tree = build_tree(nodes, bins, schema, unit, self._step(), squares, at_values=at_values)
+        return self._limit_leaves(tree)
 
     def _limit_leaves(self, tree: Tree) -> Tree:
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)

@@ -11,24 +11,36 @@ from hornbeam.tree.edit import count_rows
 from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Floats, Indices
+from hornbeam.tree.walk import pull_up
+from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["build_regression_tree", "build_skeleton", "build_tree"]
 
 
 def build_tree(
-    nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step, *, at_values: bool = False
+    nodes: Nodes,
+    bins: Bins,
+    schema: Schema,
+    unit: float | Floats,
+    step: Step,
+    squares: Counts | None = None,
+    *,
+    at_values: bool = False,
 ) -> Tree:
     """Build a tree from nodes whose splits are on codes.
 
     Thresholds lie midway between neighbouring values of the node; with ``at_values`` they are then lowered to
-    a value of the training set, as C4.5 does.
+    a value of the training set, as C4.5 does. For a numeric target ``squares`` is the sum of squares of the rows that
+    end at each node.
     """
     order = level_order(nodes.parent, nodes.slot)
+    skeleton, evidence = build_skeleton(nodes, bins, order, at_values=at_values), nodes.evidence[order]
+    if squares is not None:
+        evidence = np.column_stack([evidence, pull_up(skeleton, squares[order])])
     return Tree.raw(
         schema,
-        build_skeleton(nodes, bins, order, at_values=at_values),
-        nodes.evidence[order],
+        skeleton,
+        evidence,
         unit=unit,
         rows=nodes.rows[order],
         gain=nodes.gain[order],

@@ -8,7 +8,21 @@ from hornbeam import _native
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, Split, cell_kind
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["CodeTree", "FeatureSplits", "best_per_feature", "choose_split", "count_open", "descend"]
+__all__ = [
+    "SQUARE_PARTS",
+    "CodeTree",
+    "FeatureSplits",
+    "add_squares",
+    "best_per_feature",
+    "choose_split",
+    "count_open",
+    "descend",
+    "variance_of_squares",
+]
+
+SQUARE_PARTS = (
+    4  # a sum of squares has 128 bits, in numbers of 64 bits with 32 bits each, so that no sum overflows
+)
 
 
 class CodeTree(NamedTuple):
@@ -65,6 +79,17 @@ def count_open(
     given = (*rows, spec.columns, *tree, node, seen, slot_of_node, cells)
     _native.count_open(*given)
     return node
+
+
+def add_squares(rows: Rows, node: Indices, slot_of_node: Indices, parts: Counts) -> None:
+    """Add the squared numerators over weights of the rows of each slot to the four parts of its sum."""
+    assert rows.numerator is not None
+    _native.add_squares(rows.numerator, rows.weight, node, slot_of_node, parts)
+
+
+def variance_of_squares(parts: Counts, spec: GrowthSpec, evidence: Counts) -> float:
+    """Return the target variance of a node from its sum of squares, weight and sum; see `target_variance`."""
+    return _native.variance_of_squares(parts, evidence, spec.rules)
 
 
 def best_per_feature(

@@ -68,6 +68,15 @@ class Rows(NamedTuple):
         """Number of rows."""
         return len(self.codes)
 
+    def take(self, selected: NDArray[Any] | slice) -> "Rows":
+        """Return some rows: views of a slice, copies otherwise."""
+        return Rows(
+            self.codes[selected],
+            self.label if self.numerator is not None else self.label[selected],
+            None if self.weight is None else self.weight[selected],
+            None if self.numerator is None else self.numerator[selected],
+        )
+
 
 class GrowthSpec(NamedTuple):
     """Columns, split criterion and rules of growing."""
@@ -102,6 +111,11 @@ class GrowthSpec(NamedTuple):
     def sums(self) -> bool:
         """Whether rows carry numerators instead of classes."""
         return self.criterion == CRITERIA["squared_error"]
+
+    @property
+    def needs_variance(self) -> bool:
+        """Whether the choice of a split needs the target variance of the node."""
+        return self.sums and self.rules.corrected
 
     @property
     def n_channels(self) -> int:
@@ -234,7 +248,7 @@ def histogram(
 
 def target_variance(rows: Rows, spec: GrowthSpec, node: NodeRange) -> float:
     """Return the target variance of a node's rows, for corrected splits in regression; else 0."""
-    if not (spec.sums and spec.rules.corrected):
+    if not spec.needs_variance:
         return 0.0
     assert rows.numerator is not None
     return _native.target_variance(rows.numerator, rows.weight, node.begin, node.end, spec.rules)

@@ -3,7 +3,7 @@
 Read in this order:
 
 - `phase`: the loop over levels, from the first pass to the finished tree
-- `first_pass`: class totals and number of rows; validates codes
+- `first_pass`: totals of the target and number of rows; validates codes
 - `class_weighted`: rows with class weights applied
 - `open_node`: an unfinished node, and whether it may be split
 - `frontier`: the unfinished nodes, and which of them one pass counts
@@ -11,6 +11,7 @@ Read in this order:
 - `node_of_row`: cache of the node that each row has reached
 - `counting`: one pass that finds the splits of many nodes
 - `gather`: one pass that brings the rows of small nodes together and finishes their subtrees
+- `squares`: the last pass for a numeric target
 - `nodes`: the nodes of the tree so far
 - `checkpoint`: the file from which growing continues after a crash
 - `same_rows`: the error for rows that changed between passes

@@ -77,7 +77,7 @@ class Checkpoint:
         source: EncodedSource,
         bins: Bins,
         schema: Schema,
-        unit: float,
+        unit: float | Floats,
         class_weight: Floats | None,
         step: Step,
     ) -> Self:
@@ -85,7 +85,7 @@ class Checkpoint:
         about = {
             "the rows": source.fingerprint,
             "their bins and schema": fingerprint(repr(schema), bins.digest),
-            "weights": [unit, None if class_weight is None else class_weight.tolist()],
+            "weights": [np.asarray(unit).tolist(), None if class_weight is None else class_weight.tolist()],
         }
         return cls(Path(path), about | dict(step.parameters))
 
@@ -141,9 +141,8 @@ class Checkpoint:
         nodes = Nodes(**{name: arrays[name] for name in Nodes._fields})
         depth = _check_nodes(nodes, spec, summary)
         opened, small = ([arrays[f"{kind}_{name}"] for name in _UNFINISHED] for kind in ("opened", "small"))
-        _check_unfinished(nodes, *opened)
-        _check_unfinished(nodes, *small)
-        _check_unfinished(nodes, *map(np.append, opened, small))  # no node may be in both lists
+        for unfinished in (opened, small, map(np.append, opened, small)):  # no node may be in both lists
+            _check_unfinished(nodes, spec, *unfinished)
         return State(nodes, _open_nodes(nodes, depth, *opened), _open_nodes(nodes, depth, *small))
 
     def _check_identity(self, about: Mapping[str, Any]) -> None:
@@ -211,7 +210,7 @@ def _check_nodes(nodes: Nodes, spec: GrowthSpec, summary: RowSummary) -> Counts:
     n = len(nodes.parent)
     same_length = all(len(getattr(nodes, name)) == n for name in Nodes._fields if name != "map")
     _expect(n > 0 and same_length, "arrays of one length, one entry per node")
-    _expect(nodes.evidence.shape[1] == spec.n_classes, "evidence of every class")
+    _expect(nodes.evidence.shape[1] == spec.n_channels, "evidence of every class, or weight and sum")
     n_children = _check_shape(nodes)
     _check_splits(nodes, n_children, spec)
     _check_counts(nodes, n_children, summary)
@@ -221,13 +220,16 @@ def _check_nodes(nodes: Nodes, spec: GrowthSpec, summary: RowSummary) -> Counts:
     return depth
 
 
-def _check_unfinished(nodes: Nodes, unfinished: Counts, lower: Floats, upper: Floats) -> None:
+def _check_unfinished(
+    nodes: Nodes, spec: GrowthSpec, unfinished: Counts, lower: Floats, upper: Floats
+) -> None:
     """Refuse unfinished nodes that are inner nodes, that occur twice, or that have invalid bounds."""
     _expect(len(unfinished) == len(lower) == len(upper), "two bounds per unfinished node")
     _expect((unfinished >= 0) & (unfinished < len(nodes.parent)), "unfinished nodes among the nodes")
     _expect(nodes.feature[unfinished] < 0, "unfinished nodes without a split")
     _expect(len(np.unique(unfinished)) == len(unfinished), "each unfinished node once")
-    _expect((lower >= 0) & (lower <= upper) & (upper <= 1), "bounds from 0 to 1")
+    least, most = spec.bounds
+    _expect((lower >= least) & (lower <= upper) & (upper <= most), f"bounds from {least:g} to {most:g}")
 
 
 def _check_shape(nodes: Nodes) -> Counts:
@@ -272,8 +274,10 @@ def _check_counts(nodes: Nodes, n_children: Counts, summary: RowSummary) -> None
         nodes.rows[0] == summary.n_rows and (nodes.evidence[0] == summary.counts).all(),
         "all rows in the root",
     )
-    for values in (nodes.rows, nodes.evidence):
+    weights = nodes.evidence[:, :1] if summary.sums else nodes.evidence  # a sum may be negative
+    for values in (nodes.rows, weights):
         _expect((values >= 0) & (values <= values[0]), "counts within the root's")
+    for values in (nodes.rows, nodes.evidence):
         below = np.zeros_like(values)
         np.add.at(below, nodes.parent[1:], values[1:])
         inner = n_children > 0

@@ -3,6 +3,9 @@
 With one block the sum of all histograms is sent to this process, which subtracts siblings and finds the splits. With
 several blocks each task cuts its histograms by features. The task that sums a block also finds its splits, and sends
 back little: the best gain of every feature, and the few splits that may be the best of all.
+
+For regression with corrected splits the histogram of a node is followed by its sum of squares, from which the variance
+of the target is computed.
 """
 
 from collections.abc import Sequence
@@ -20,10 +23,9 @@ from hornbeam.growing.levelwise.open_node import OpenNode
 from hornbeam.growing.levelwise.same_rows import OTHER_ROWS
 from hornbeam.growing.levelwise.task_context import TaskContext
 from hornbeam.kernels import levelwise, subtree
-from hornbeam.kernels.levelwise import FeatureSplits
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Split
-from hornbeam.typing import Counts, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["ChosenSplit", "find_splits"]
 
@@ -36,6 +38,14 @@ class ChosenSplit(NamedTuple):
     split: Split
     counts: Counts
     n_rows: Counts
+
+
+class _Found(NamedTuple):
+    """What a block of features offers for a node: numbers of each feature, likely winners; the target's variance."""
+
+    numbers: Floats
+    likely: list[ChosenSplit]
+    variance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,47 +94,55 @@ def _count_cells(partitions: Sequence[Partition], task: CountTask) -> list[Cells
     """Count the rows of partitions into the cells of all slots, cut by blocks of features."""
     spec = task.context.spec
     cells = subtree.zero_cells(spec, task.n_slots, weighted=task.wide)
+    squares = np.zeros(task.n_slots * levelwise.SQUARE_PARTS if spec.needs_variance else 0, dtype=np.int64)
     for partition in partitions:
         rows = task.context.read(partition, weighted=task.wide)
-        task.context.count(partition, rows, task.slot_of_node, cells)
-    if len(task.features) == 1:
-        return [cells]
+        task.context.count(partition, rows, task.slot_of_node, cells, squares)
     table = cells.reshape(task.n_slots, spec.n_cells, -1)
-    return [table[:, spec.offsets[first] : spec.offsets[last]] for first, last in task.features]
+    blocks = [table[:, spec.offsets[first] : spec.offsets[last]] for first, last in task.features]
+    if not spec.needs_variance:
+        return blocks
+    tail = squares.reshape(task.n_slots, -1)
+    return [np.concatenate([block.reshape(task.n_slots, -1), tail], axis=1) for block in blocks]
 
 
-def _best_splits_of_block(
-    block: int, cells: Cells, task: CountTask
-) -> list[tuple[FeatureSplits, list[ChosenSplit]]]:
+def _best_splits_of_block(block: int, cells: Cells, task: CountTask) -> list[_Found]:
     """Find for each node the best split of every feature of a block, and the children of likely winners."""
     first, last = task.features[block]
     spec = task.context.spec.some(first, last)
     results = []
     for node, table in zip(task.open_nodes, cells, strict=True):
-        node_cells = np.ascontiguousarray(table).reshape(-1)
+        counted = np.ascontiguousarray(table).reshape(-1)
         bounds = node.node_range.lower, node.node_range.upper
         with subtree.as_data_error(*OTHER_ROWS):
-            best = levelwise.best_per_feature(node_cells, spec, node.counts, node.n_rows, *bounds)
+            node_cells, variance = _cells_and_variance(counted, spec, node)
+            best = levelwise.best_per_feature(node_cells, spec, node.counts, node.n_rows, *bounds, variance)
         likely = [
             ChosenSplit(split, *subtree.children_totals(node_cells, split, spec)) for split in best.splits
         ]
         shifted = [
             one._replace(split=one.split._replace(feature=one.split.feature + first)) for one in likely
         ]
-        results.append((best._replace(splits=[]), shifted))
+        results.append(_Found(best.numbers, shifted, variance))
     return results
+
+
+def _cells_and_variance(counted: Cells, spec: GrowthSpec, node: OpenNode) -> tuple[Cells, float]:
+    """Return the histogram of a node and the variance of its target, from what was counted."""
+    if not spec.needs_variance:
+        return counted, 0.0
+    cells, squares = counted[: -levelwise.SQUARE_PARTS], counted[-levelwise.SQUARE_PARTS :]
+    return cells, levelwise.variance_of_squares(squares.astype(np.int64, copy=False), spec, node.counts)
 
 
 # ---- run in this process -------------------------------------------------------------------------------
 
 
-def _choose(
-    node: OpenNode, results: Sequence[tuple[FeatureSplits, list[ChosenSplit]]], spec: GrowthSpec
-) -> ChosenSplit | None:
+def _choose(node: OpenNode, results: Sequence[_Found], spec: GrowthSpec) -> ChosenSplit | None:
     """Choose the best split among the features of all blocks, in their order."""
-    numbers = np.concatenate([best.numbers for best, _ in results])
-    winner = levelwise.choose_split(numbers, spec, node.counts, node.n_rows)
-    likely = {chosen.split.feature: chosen for _, block in results for chosen in block}
+    numbers = np.concatenate([found.numbers for found in results])
+    winner = levelwise.choose_split(numbers, spec, node.counts, node.n_rows, results[0].variance)
+    likely = {chosen.split.feature: chosen for found in results for chosen in found.likely}
     return None if winner < 0 else likely[winner]
 
 
@@ -139,5 +157,6 @@ def _best_of_each(nodes: list[OpenNode], spec: GrowthSpec, parallelism: int) -> 
 def _best(node: OpenNode, spec: GrowthSpec) -> ChosenSplit | None:
     assert node.cells is not None
     with subtree.as_data_error(*OTHER_ROWS):
-        split = subtree.best_split(node.cells, spec, node.counts, node.n_rows, node.node_range)
-    return None if split is None else ChosenSplit(split, *subtree.children_totals(node.cells, split, spec))
+        cells, variance = _cells_and_variance(node.cells, spec, node)
+        split = subtree.best_split(cells, spec, node.counts, node.n_rows, node.node_range, variance)
+    return None if split is None else ChosenSplit(split, *subtree.children_totals(cells, split, spec))

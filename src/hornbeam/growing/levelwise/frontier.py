@@ -15,6 +15,7 @@ import numpy as np
 
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.growing.levelwise.open_node import OpenNode, may_split
+from hornbeam.kernels.levelwise import SQUARE_PARTS
 from hornbeam.kernels.subtree import Cells, GrowthSpec
 from hornbeam.typing import Counts, Indices
 
@@ -50,7 +51,9 @@ class PassBudget:
         return max(1, self.task_bytes // _MESSAGE_PART)
 
     def node_bytes(self, spec: GrowthSpec, *, wide: bool) -> int:
-        """Return the bytes of one node's histogram: counts, or pairs of weight and rows."""
+        """Return the bytes of one node's histogram: counts, pairs of weight and rows, or sums of a target."""
+        if spec.sums:
+            return 8 * (spec.n_cells * (3 if wide else 2) + SQUARE_PARTS * spec.needs_variance)
         return spec.n_cells * spec.n_classes * (16 if wide else 4)
 
     def is_small(self, node: OpenNode, spec: GrowthSpec) -> bool:
@@ -74,9 +77,9 @@ class Family:
         """Depth of the children."""
         return self.opened[0].node_range.depth
 
-    def derived_child(self, *, wide: bool) -> OpenNode | None:
+    def derived_child(self, dtype: type[np.int32 | np.int64]) -> OpenNode | None:
         """Return the child whose histogram follows by subtraction: the largest, if that saves rows."""
-        if self.cells is None or (self.cells.dtype == np.int64) != wide:
+        if self.cells is None or self.cells.dtype != dtype:
             return None
         largest = max(self.opened, key=lambda node: node.n_rows)
         return largest if sum(node.n_rows for node in self.closed) < largest.n_rows else None
@@ -90,7 +93,7 @@ class Batch:
     ----------
     families : list of Family
     wide : bool
-        Whether cells are pairs of 64-bit numbers.
+        Whether cells have weights beside rows: pairs of 64-bit numbers; for regression triples.
     derived : list of OpenNode or None
         For each family the child that is not counted.
     slots : list of lists of OpenNode
@@ -103,11 +106,12 @@ class Batch:
     slots: list[list[OpenNode]]
 
     @classmethod
-    def of(cls, families: list[Family], *, weighted: bool, subtract: bool) -> "Batch":
+    def of(cls, families: list[Family], summary: RowSummary, *, subtract: bool) -> "Batch":
         """Choose what is counted: every open child, or all but one of each family."""
         largest = max(node.n_rows for family in families for node in family.opened)
-        wide = weighted or largest > _MAX_COUNT32
-        derived = [family.derived_child(wide=wide) if subtract else None for family in families]
+        wide = summary.weighted or (largest > _MAX_COUNT32 and not summary.sums)
+        dtype = np.int64 if wide or summary.sums else np.int32
+        derived = [family.derived_child(dtype) if subtract else None for family in families]
         slots = []
         for family, derived_child in zip(families, derived, strict=True):
             slots += [[node] for node in family.opened if node is not derived_child]
@@ -191,13 +195,13 @@ class Frontier:
         task that sums it.
         """
         level = list(takewhile(lambda f: f.depth == self.waiting[0].depth, self.waiting))
-        weighted = self.pass_budget.summary.weighted
-        batch, blocks = Batch.of(level, weighted=weighted, subtract=True), 1
+        summary = self.pass_budget.summary
+        batch, blocks = Batch.of(level, summary, subtract=True), 1
         if len(batch.slots) * self._node_bytes(batch) > self.pass_budget.message_bytes:
             max_nodes = max(1, self.pass_budget.task_bytes // self._node_bytes(batch))
             sizes: Counts = np.cumsum([len(family.opened) for family in level])
             level = level[: max(1, int(np.searchsorted(sizes, max_nodes, side="right")))]
-            batch = Batch.of(level, weighted=weighted, subtract=False)
+            batch = Batch.of(level, summary, subtract=False)
             blocks = ceil(len(batch.slots) * self._node_bytes(batch) / self.pass_budget.message_bytes)
         for _ in level:
             self.waiting.popleft()

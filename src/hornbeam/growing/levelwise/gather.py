@@ -101,13 +101,8 @@ def _gather_rows(partitions: Sequence[Partition], task: GatherTask) -> list[list
         for chunks, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):
             selected = sorted_rows[begin:end]
             if len(selected):
-                chunks.append(((place[selected] - start).astype(np.int32), _take(rows, selected)))
+                chunks.append(((place[selected] - start).astype(np.int32), rows.take(selected)))
     return gathered
-
-
-def _take(rows: Rows, selected: np.ndarray) -> Rows:
-    weight = None if rows.weight is None else rows.weight[selected]
-    return Rows(rows.codes[selected], rows.label[selected], weight)
 
 
 def _concatenate(one: list[_Chunk], other: list[_Chunk]) -> list[_Chunk]:
@@ -137,17 +132,18 @@ def _merge_chunks(chunks: list[_Chunk], starts: Counts, task: GatherTask) -> Row
     _check_gathered(chunks, starts)
     rows = Rows(
         np.empty((n_rows, summary.n_features), dtype=summary.code_dtype),
-        np.empty(n_rows, dtype=np.uint16),
+        np.empty(0 if summary.sums else n_rows, dtype=np.uint16),
         np.empty(n_rows, dtype=np.int64) if summary.weighted else None,
+        np.empty(n_rows, dtype=np.int64) if summary.sums else None,
     )
     free = starts[:-1].copy()
     for place, part in chunks:
         n_of_place = np.bincount(place, minlength=len(free))
         before = np.cumsum(n_of_place) - n_of_place  # rows of the chunk that belong to earlier nodes
         at = np.arange(len(place)) + np.repeat(free - before, n_of_place)
-        rows.codes[at], rows.label[at] = part.codes, part.label
-        if rows.weight is not None and part.weight is not None:
-            rows.weight[at] = part.weight
+        for whole, some in zip(rows, part, strict=True):
+            if whole is not None and some is not None and len(some):
+                whole[at] = some
         free += n_of_place
     return rows
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
+from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Missing
 from hornbeam.growing.levelwise.checkpoint import Checkpoint, State
@@ -25,12 +28,13 @@ from hornbeam.growing.levelwise.gather import grow_subtrees, next_round
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees, nodes_to_code_tree
 from hornbeam.growing.levelwise.open_node import OpenNode
+from hornbeam.growing.levelwise.squares import sum_squares
 from hornbeam.growing.levelwise.task_context import TaskContext
 from hornbeam.growing.progress import PassReport
 from hornbeam.growing.recount import count_encoded
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rules
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Floats
+from hornbeam.typing import Counts, Floats
 
 if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
@@ -45,8 +49,9 @@ def grow(
     schema: Schema,
     engine: Engine,
     *,
-    unit: float,
+    unit: float | Floats,
     class_weight: Floats | None,
+    target: Source | None,
     gather_rows: int | None,
     budget: int,
     checkpoint: str | PathLike[str] | None,
@@ -54,34 +59,51 @@ def grow(
 ) -> Tree:
     """Grow a tree from encoded rows through an engine, as `Grower.grow_by_level` describes."""
     _check_parameters(grower, schema, budget, gather_rows)
-    spec = grower._growth_spec(schema, bins, Rules())
-    summary, rows, rows_unit = summarise_rows(source, spec, engine), source, unit
-    copies = int(summary.counts.sum()) if unit == 1.0 else None
+    units = _units(schema, unit, target, class_weight)
+    spec, step = grower._growth_spec(schema, bins, Rules()), float(units[0])
+    summary, rows, rows_unit = summarise_rows(source, spec, engine, step), source, step
+    copies = summary.total_weight if step == 1.0 else None
     if class_weight is not None:
-        rows = ClassWeightedSource.of(source, unit, class_weight, summary, engine)
+        rows = ClassWeightedSource.of(source, step, class_weight, summary, engine)
         summary, rows_unit = summarise_rows(rows, spec, engine), rows.unit
-    total = int(summary.counts.sum())
-    spec = spec._replace(rules=grower._rules(grower.missing, rows_unit, total, summary.n_rows, copies))
+    rules = grower._rules(grower.missing, rows_unit, summary.total_weight, summary.n_rows, copies)
+    if schema.is_regression:
+        rules.numerator_unit, rules.rounding = float(units[1]), summary.rounding
     file = None
     if checkpoint is not None:
         file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, grower._step())
-    phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, gather_rows), file, on_progress)
-    tree = grower._build_tree(phase.grow(), bins, schema, rows_unit)
+    phase = LevelPhase(
+        rows, spec._replace(rules=rules), engine, PassBudget(summary, budget, gather_rows), file, on_progress
+    )
+    nodes, squares = phase.grow(target)
+    tree = grower._build_tree(nodes, bins, schema, rows_unit if squares is None else units, squares)
     if class_weight is not None:
-        step = Step.of("recount", class_weight=tuple(class_weight.tolist()))
-        tree = count_encoded(tree, source, bins, engine, unit=unit, step=step)
+        recount = Step.of("recount", class_weight=tuple(class_weight.tolist()))
+        tree = count_encoded(tree, source, bins, engine, unit=step, step=recount)
     if file is not None:
         file.remove()
     return tree
 
 
+def _units(
+    schema: Schema, unit: float | Floats, target: Source | None, class_weight: Floats | None
+) -> Floats:
+    """Return the value of one step of weight; for a numeric target of weight, sum and sum of squares."""
+    units = np.atleast_1d(np.asarray(unit, dtype=np.float64))
+    if schema.is_regression and (target is None or units.shape != (3,) or class_weight is not None):
+        raise ParameterError(
+            "the target is numeric; expected its rows as target=, the units of weight, sum and squares as unit=, and "
+            "no class_weight. Pass the source that was encoded, and numeric_units of its target."
+        )
+    return units
+
+
 def _check_parameters(grower: "Grower", schema: Schema, budget: int, gather_rows: int | None) -> None:
     grower._check_target(schema)
-    if schema.is_regression or grower.max_features is not None:
-        found = "a numeric target" if schema.is_regression else f"max_features={grower.max_features}"
+    if grower.max_features is not None:
         raise ParameterError(
-            f"growing level by level does not support {found}; expected classes, and all features. Grow in memory, "
-            "or on a sample that fits memory."
+            f"growing level by level does not support max_features={grower.max_features}; expected all features. Grow "
+            "in memory, or on a sample that fits memory."
         )
     if grower.missing is Missing.FRACTIONAL:
         raise ParameterError(
@@ -123,8 +145,8 @@ class LevelPhase:
     checkpoint: Checkpoint | None = None
     on_progress: Callable[[PassReport], None] | None = None
 
-    def grow(self) -> Nodes:
-        """Grow the tree, from the root or from the checkpoint."""
+    def grow(self, target: Source | None) -> tuple[Nodes, Counts | None]:
+        """Grow the tree, from the root or from the checkpoint; add up the squares of a numeric target."""
         summary = self.pass_budget.summary
         state = None if self.checkpoint is None else self.checkpoint.read(self.spec, summary)
         frontier = Frontier(self.spec, self.pass_budget)
@@ -144,7 +166,11 @@ class LevelPhase:
         subtrees: list[tuple[int, Nodes]] = []
         while frontier.small:
             subtrees += self._finish_small_nodes(nodes, subtrees, frontier, cache)
-        return attach_subtrees(nodes, subtrees)
+        nodes = attach_subtrees(nodes, subtrees)
+        if target is None:
+            return nodes, None
+        context = TaskContext(self.source, self.spec, nodes_to_code_tree(nodes), cache)
+        return nodes, sum_squares(context, target, self.engine)
 
     def _split_batch(self, node_list: NodeList, frontier: Frontier, cache: NodeOfRowCache) -> None:
         """Find the splits of the next batch in one pass; nodes without a split are leaves."""

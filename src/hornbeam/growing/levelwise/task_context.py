@@ -10,7 +10,7 @@ from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, as_data_error
-from hornbeam.typing import Indices
+from hornbeam.typing import Counts, Indices
 
 __all__ = ["TaskContext"]
 
@@ -31,12 +31,16 @@ class TaskContext:
             return rows._replace(weight=np.ones(rows.n_rows, dtype=np.int64))
         return rows
 
-    def count(self, partition: Partition, rows: Rows, slot_of_node: Indices, cells: Cells) -> None:
-        """Add the rows of a partition to the histograms of their nodes."""
+    def count(
+        self, partition: Partition, rows: Rows, slot_of_node: Indices, cells: Cells, squares: Counts
+    ) -> None:
+        """Add the rows of a partition to the histograms of their nodes, and to the sums of squares if needed."""
         n_nodes = len(self.code_tree.feature)
         node, n_known = self.cache.get(partition, rows.n_rows, n_nodes)
         with as_data_error():  # the rows may have changed since the pass before
             levelwise.count_open(rows, self.spec, self.code_tree, slot_of_node, cells, node, n_known)
+            if self.spec.needs_variance:
+                levelwise.add_squares(rows, node, slot_of_node, squares)
         self.cache.put(partition, node, n_nodes)
 
     def nodes(self, partition: Partition, rows: Rows) -> Indices:
