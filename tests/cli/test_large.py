@@ -63,8 +63,9 @@ def test_a_number_of_a_folder_is_estimated_as_of_one_file(run, folder, holes):
     assert models[0] == models[1]
 
 
-def test_rows_that_do_not_fit_memory_give_the_same_tree(run, folder):
-    options = ("--preset", "cart", "-q", "--json")
+@pytest.mark.parametrize("target", [(), ("-t", "amount", "--kind", "regression")])
+def test_rows_that_do_not_fit_memory_give_the_same_tree(run, folder, target):
+    options = (*target, "--preset", "cart", "-q", "--json")
     digests = {
         json.loads(run("fit", folder, *FIT, "-o", "m.hornbeam", "--memory", memory, *options).stdout)[
             "digest"
@@ -100,7 +101,6 @@ def test_rows_without_a_label_are_left_out(run, folder):
     [
         (["--holdout", "0.2"], "--holdout needs all rows in memory: the 600 rows of 'loans' take about"),
         (["--nominal", "age"], "--nominal age needs all rows in memory"),
-        (["--kind", "regression", "-t", "amount"], "A numeric target needs all rows in memory"),
     ],
 )
 def test_what_needs_all_rows_in_memory_says_so_or_reads_them(run, folder, options, words):

@@ -1,6 +1,5 @@
 """Training rows that stay in their Parquet files: columns are checked one at a time, and the fit streams rows."""
 
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +8,7 @@ from hornbeam.cli.memory import in_words
 from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
 
-__all__ = ["LargeFiles", "copies_in", "judge_columns", "large_files", "open_rows", "read_numbers_of"]
+__all__ = ["LargeFiles", "copies_in", "judge_columns", "large_files", "open_rows"]
 
 _SMALL_PART = 8  # rows that take less than this part of the memory are read at once
 _SAMPLE_ROWS = 100_000  # rows searched for copies of the target
@@ -75,11 +74,18 @@ def judge_columns(
 
 
 def open_rows(
-    large: LargeFiles, target: str, weight: str | None, features: Sequence[str], balanced: bool, n_jobs: int
+    large: LargeFiles,
+    target: str,
+    weight: str | None,
+    features: Sequence[str],
+    balanced: bool,
+    is_regression: bool,
+    n_jobs: int,
 ) -> Any:
-    """Open the files as a source of the rows that have a label."""
+    """Open the files as a source of the rows that have a label, or a number."""
     from hornbeam.data.engine import LocalEngine
     from hornbeam.data.files.parquet import ParquetSource
+    from hornbeam.data.schema import Kind
     from hornbeam.estimators.parameters.threads import n_threads
 
     return ParquetSource.open(
@@ -90,28 +96,15 @@ def open_rows(
         class_weight="balanced" if balanced else None,
         engine=LocalEngine(n_threads(n_jobs)),
         labelled=True,
+        target_kind=Kind.NUMERIC if is_regression else Kind.NOMINAL,
     )
 
 
-def read_numbers_of(
-    large: LargeFiles, target: str, weight: str | None, features: Sequence[str], n_jobs: int
-) -> Any:
-    """Read the rows with a numeric target into memory, for the fit."""
-    from hornbeam.estimators.inputs.sources import read_regression
-    from hornbeam.estimators.parameters.threads import n_threads
-
-    # The size of all columns was compared with --memory before.
-    return read_regression(large.files, target, weight, sys.maxsize, n_threads(n_jobs), features)
-
-
 def copies_in(rows: Any, n_jobs: int) -> Any:
-    """The features that look like copies of the target, in a sample of a source or of a table."""
+    """The features that look like copies of the target, in a sample of a source."""
     from hornbeam.data.column_checks import target_copies
     from hornbeam.data.engine import LocalEngine
-    from hornbeam.data.sources import MemorySource
-    from hornbeam.data.table import Table
     from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.out_of_core import draw_sample
 
-    source = MemorySource(rows) if isinstance(rows, Table) else rows
-    return target_copies(draw_sample(source, LocalEngine(n_threads(n_jobs)), _SAMPLE_ROWS))
+    return target_copies(draw_sample(rows, LocalEngine(n_threads(n_jobs)), _SAMPLE_ROWS))

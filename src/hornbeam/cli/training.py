@@ -97,13 +97,7 @@ def read_training(
         labels = labels.drop_null()
     [profile] = [one for one in profiles if one.name == target]
     is_regression = kind == "regression" or (kind is None and _looks_numeric(profile))
-    if large is not None and is_regression:
-        large_files(data, memory, "A numeric target")  # raises if rows do not fit in memory
-    why = (
-        None
-        if large is None
-        else _why_at_once(profiles, nominal, numeric, is_regression and n_rows < large.n_rows)
-    )
+    why = None if large is None else _why_at_once(profiles, nominal, numeric)
     if why is not None:
         large_files(data, memory, why)
         column_options = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
@@ -135,12 +129,8 @@ def _read_all(
     return table, [Profile.of(name, table[name]) for name in table.column_names], table[target]
 
 
-def _why_at_once(
-    profiles: list[Any], nominal: Sequence[str], numeric: Sequence[str], some_numbers: bool
-) -> str | None:
+def _why_at_once(profiles: list[Any], nominal: Sequence[str], numeric: Sequence[str]) -> str | None:
     """The reason why all rows are needed in memory, as text; None if there is no reason."""
-    if some_numbers:
-        return "A numeric target with missing values"
     holds = {profile.name: profile.holds for profile in profiles}
     changed = [f"--nominal {name}" for name in nominal if holds[name] == "number"]
     changed += [f"--numeric {name}" for name in numeric if holds[name] != "number"]

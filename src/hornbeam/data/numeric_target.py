@@ -13,7 +13,7 @@ from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["NumericTarget", "read_numeric_target"]
+__all__ = ["NumericTarget", "largest_size", "read_numeric_target"]
 
 _SUM_BITS = (
     61  # all rows at the largest value stay below 2**61 steps, so that sums and differences fit 64 bits
@@ -67,18 +67,27 @@ class NumericTarget:
         True
         """
         total = len(values) if weight is None else int(weight.sum()) * step
-        largest = float(np.abs(values).max(initial=0.0))
+        return cls(values, *cls.units(largest_size(values), total, len(values)))
+
+    @staticmethod
+    def units(largest: float, total: float, n_rows: int) -> tuple[float, float]:
+        """Choose units from the largest absolute value and the weight of all rows, which merge in any order.
+
+        Examples
+        --------
+        >>> NumericTarget.units(3.0, 2.0, 2) == (2.0**-58, 2.0**-56)
+        True
+        """
         if (excess := largest * total / _LARGEST_SUM) > 1.0:
             raise DataError(
                 f"The target times the weights is too large to be added up: more than {_LARGEST_SUM:g} over "
-                f"{len(values):,} rows. Divide all weights by 1e{math.ceil(math.log10(excess))}, or measure the target "
+                f"{n_rows:,} rows. Divide all weights by 1e{math.ceil(math.log10(excess))}, or measure the target "
                 "in a larger unit."
             )
-        units = [
-            power_of_two_unit(most, _SUM_BITS, _SMALLEST_EXPONENT)
-            for most in (largest * total, largest * largest * total)
-        ]
-        return cls(values, *units)
+        return (
+            power_of_two_unit(largest * total, _SUM_BITS, _SMALLEST_EXPONENT),
+            power_of_two_unit(largest * largest * total, _SUM_BITS, _SMALLEST_EXPONENT),
+        )
 
     def numerators(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
         """Return weight times value, in steps of `unit`.
@@ -120,6 +129,17 @@ class NumericTarget:
         array([3.])
         """
         return type(self)(self.values[rows], self.unit, self.square_unit)
+
+
+def largest_size(values: Floats) -> float:
+    """Return the largest absolute value; 0 of none.
+
+    Examples
+    --------
+    >>> largest_size(np.array([1.0, -3.0]))
+    3.0
+    """
+    return float(np.abs(values).max(initial=0.0))
 
 
 def read_numeric_target(y: Any) -> Floats:

@@ -17,10 +17,12 @@ from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.persistence.trees import classifier_model
+from hornbeam.recipe import Fitter
 from hornbeam.storage import Model
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import decide_rows
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Label
 
 __all__ = [
@@ -29,7 +31,7 @@ __all__ = [
     "decide",
     "fit",
     "fit_regression",
-    "fit_regression_files",
+    "fit_regression_rows",
     "fit_rows",
 ]
 
@@ -143,19 +145,7 @@ def fit_rows(
     >>> fit_rows(Settings(smoothing="laplace"), source).tree.n_leaves
     2
     """
-    from hornbeam import out_of_core
-
-    fitter = classification_fitter(settings, source)
-    plan = out_of_core.Plan.of(source, fitter, memory=memory)
-    if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
-        fitter = classification_fitter(settings, source, plan.rows)
-    tree = out_of_core.fit(
-        source,
-        fitter,
-        plan=plan,
-        on_progress=on_progress,
-        n_jobs=n_threads(n_jobs),
-    )
+    tree = _fit_source(settings, classification_fitter, source, memory, n_jobs, on_progress)
     # Strings as objects, as in columns read into memory: otherwise the bytes of the model would differ.
     text = any(isinstance(label, str) for label in source.schema.classes)
     classes = read_labels(np.array(source.schema.classes, dtype=object if text else None)).classes
@@ -163,6 +153,23 @@ def fit_rows(
     return classifier_model(
         "TreeClassifier", _as_parameters(settings), tree, classes, True, source.class_weight, None
     )
+
+
+def _fit_source(
+    settings: "Settings | RegressionSettings",
+    make_fitter: Callable[..., Fitter],
+    source: Source,
+    memory: int | None,
+    n_jobs: int | None,
+    on_progress: Callable[[int], None] | None,
+) -> Tree:
+    from hornbeam import out_of_core
+
+    fitter = make_fitter(settings, source)
+    plan = out_of_core.Plan.of(source, fitter, memory=memory)
+    if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
+        fitter = make_fitter(settings, source, plan.rows)
+    return out_of_core.fit(source, fitter, plan=plan, on_progress=on_progress, n_jobs=n_threads(n_jobs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +202,7 @@ class RegressionSettings:
     n_jobs: int | None = None
 
 
-def fit_regression_files(
+def fit_regression(
     settings: RegressionSettings,
     X: Any,
     y: Any,
@@ -219,26 +226,31 @@ def fit_regression_files(
 
     Examples
     --------
-    >>> fit_regression_files(RegressionSettings("cart"), [[0.0], [1.0]], [2.0, 4.0]).tree.n_leaves
+    >>> fit_regression(RegressionSettings("cart"), [[0.0], [1.0]], [2.0, 4.0]).tree.n_leaves
     2
     """
     table = Table.read(X, y, sample_weight=sample_weight, target=Kind.NUMERIC)
-    return fit_regression(settings, table, n_jobs=n_jobs, on_progress=on_progress)
+    tree = regression_fitter(settings, table).fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
+    return Model(tree, "TreeRegressor", _as_parameters(settings), {"named": table.names is not None})
 
 
-def fit_regression(
+def fit_regression_rows(
     settings: RegressionSettings,
-    table: Table,
+    source: Source,
     *,
+    memory: int | None = None,
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
-    """Fit a regression tree to a table with a numeric target.
+    """Fit a regression tree to a source, as `TreeRegressor.fit` does for files.
 
     Parameters
     ----------
     settings : RegressionSettings
-    table : Table
+    source : Source
+        Rows with a numeric target.
+    memory : int, optional
+        Bytes of memory for rows; 2**29 by default.
     n_jobs, on_progress
         As in `fit`.
 
@@ -248,13 +260,13 @@ def fit_regression(
 
     Examples
     --------
-    >>> table = Table.read([[0.0], [1.0]], [2.0, 4.0], target=Kind.NUMERIC)
-    >>> fit_regression(RegressionSettings("cart"), table).tree.n_leaves
+    >>> from hornbeam.data import MemorySource
+    >>> source = MemorySource(Table.read([[0.0], [1.0]], [2.0, 4.0], target=Kind.NUMERIC))
+    >>> fit_regression_rows(RegressionSettings("cart"), source).tree.n_leaves
     2
     """
-    recipe = regression_fitter(settings, table)
-    tree = recipe.fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
-    return Model(tree, "TreeRegressor", _as_parameters(settings), {"named": table.names is not None})
+    tree = _fit_source(settings, regression_fitter, source, memory, n_jobs, on_progress)
+    return Model(tree, "TreeRegressor", _as_parameters(settings), {"named": True})
 
 
 def _as_parameters(settings: Settings | RegressionSettings) -> dict[str, Any]:

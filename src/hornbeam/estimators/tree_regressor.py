@@ -1,13 +1,15 @@
 """`TreeRegressor`: one regression tree as a scikit-learn estimator."""
 
+import sys
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
-from hornbeam.estimators.inputs.sources import accepts_source, is_source_like, read_regression
+from hornbeam.estimators.inputs.sources import accepts_source, fit_to_source, is_source_like, open_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
@@ -171,37 +173,62 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
 
     @exclusive
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, memory: int | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        engine: Any = None,
+        grow_rows: int | None = None,
+        memory: int | None = None,
+        cache: Any = None,
+    ) -> Self:
         """Grow, prune and smooth a tree.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path or paths
+        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
             Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows are read into memory.
+            patterns, whose rows need not fit in memory.
         y : array-like of shape (n_rows,), or str
             Numbers; for files, the name of the column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
             Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        engine : Engine, default=None
+            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
+            tree does not depend on it.
+        grow_rows : int, default=None
+            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
+            most 20 million, else on a sample of up to 5 million.
         memory : int, default=None
-            Bytes of memory for the rows of files; larger files raise an error before they are read. None: 2**29.
+            Bytes of memory for the rows of files; more rows are read in several passes. None: 2**29.
+        cache : path or False, default=None
+            Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
+            files are read again for each level.
 
         Returns
         -------
         TreeRegressor
             Itself, fitted.
         """
-        memory = size("memory", memory, "2**30")
+        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_source_like(X):
-                table = read_regression(X, y, sample_weight, memory, n_threads(self.n_jobs))
-            else:
-                target = read_numeric(self, y)
-                table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
-            fitter = regression_fitter(self, table)
-            warn_about_columns(table)
+                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC)
+                options = (engine, grow_rows, cache, memory, progress.listener(source.n_rows))
+                self._set_fitted(*fit_to_source(self, regression_fitter, source, *options))
+                return self
+            target = read_numeric(self, y)
+            table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
             listener = progress.listener(table.n_rows)
-            tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
+            if grow_rows is None:
+                warn_about_columns(table)
+                fitter = regression_fitter(self, table)
+                tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
+            else:
+                options = (engine, grow_rows, cache, sys.maxsize, listener)
+                tree, _ = fit_to_source(self, regression_fitter, MemorySource(table), *options)
             self._set_fitted(tree, table.names)
         return self
 

@@ -16,7 +16,7 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping, pull_up
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["HeldOutSource", "count_on_all", "count_source"]
+__all__ = ["HeldOutSource", "count_on_all", "count_source", "evidence_units"]
 
 
 def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
@@ -131,7 +131,7 @@ def count_source(
     if not fractional.any():
         total = _reduce(engine, _Pass(source, used, skeleton, source.unit, None))
         total = pull_up(skeleton, total)
-        return total[:, :-1], total[:, -1], _units(source)
+        return total[:, :-1], total[:, -1], evidence_units(source)
     [weight] = engine.reduce(_weigh, source.partitions(), (source, used[:1]))
     unit = finer_unit(source.unit, weight)
     if held_out:
@@ -141,11 +141,11 @@ def count_source(
     return total[:, :-1], total[:, -1], unit
 
 
-def _units(source: Source) -> float | Floats:
-    """Return the value of one step; that of a numeric target is the same in every partition of a source."""
+def evidence_units(source: Source) -> float | Floats:
+    """Return the value of one step of evidence; that of a numeric target is the same in every partition of a source."""
     if not source.schema.is_regression:
         return source.unit
-    target = source.read(source.partitions()[0], rows=np.zeros(0, np.int64)).numeric_target
+    target = source.read(source.partitions()[0], features=(0,), rows=np.zeros(1, np.int64)).numeric_target
     assert target is not None  # it was counted
     return numeric_units(target, source.unit)
 

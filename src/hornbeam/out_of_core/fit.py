@@ -11,7 +11,7 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.data.sources import Source
-from hornbeam.out_of_core.count import count_on_all
+from hornbeam.out_of_core.count import count_on_all, evidence_units
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import Finisher, Fitter
@@ -100,8 +100,9 @@ def fit(
             bins,
             source.schema,
             engine,
-            unit=source.unit,
+            unit=evidence_units(source),
             class_weight=source.class_weight,
+            target=source if source.schema.is_regression else None,
             budget=_budget(engine, plan.memory),
             checkpoint=checkpoint,
             on_progress=None if on_progress is None else lambda done: on_progress(done.rows_done),

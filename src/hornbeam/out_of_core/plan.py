@@ -33,7 +33,8 @@ class Plan:
 
     Notes
     -----
-    In memory a row takes 8 bytes per numeric feature, 4 per nominal feature, and 12 for its class and weight. During
+    In memory a row takes 8 bytes per numeric feature, 4 per nominal feature, and 12 for its class and weight (16 for a
+    numeric target and weight). During
     growing its codes take another byte per feature (two with more than 255 codes). Rows that fit `memory` are read
     into memory. Otherwise
 
@@ -42,8 +43,7 @@ class Plan:
       probabilities, and these are counted on every row.
 
     Fits that cannot be done level by level use a sample, whatever the number of rows: with a pruner chosen by
-    cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), fractional rows or a
-    numeric target.
+    cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), or fractional rows.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Plan:
             return cls("sample", grow_rows, memory)
         if source.n_rows <= fitting:
             return cls("in-memory", source.n_rows, memory)
-        needs_memory = _needs_memory(fitter, source)
+        needs_memory = _needs_memory(fitter)
         if grow_rows is None:
             if needs_memory is not None or source.n_rows > _MANY_ROWS:
                 return cls("sample", min(fitting, _MOST_SAMPLED), memory)
@@ -114,13 +114,11 @@ def bytes_per_row(source: Source) -> int:
     24
     """
     values = sum(4 if feature.kind is Kind.NOMINAL else 8 for feature in source.schema.features)
-    return values + 12
+    return values + (16 if source.schema.is_regression else 12)
 
 
-def _needs_memory(fitter: Fitter, source: Source) -> str | None:
+def _needs_memory(fitter: Fitter) -> str | None:
     """Return the reason why the rows must be in memory, for a message; None if they need not be."""
-    if source.schema.is_regression:
-        return "a numeric target"
     recipe = fitter.fixed_recipe
     if recipe is None:
         return "choosing a pruner by cross-validation"

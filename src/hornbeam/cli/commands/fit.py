@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message, progress
-from hornbeam.cli.large_files import copies_in, large_files, open_rows, read_numbers_of
+from hornbeam.cli.large_files import copies_in, large_files, open_rows
 from hornbeam.cli.memory import memory_option
 from hornbeam.cli.rows import data_argument, reading, target_option
 from hornbeam.cli.saving import check_output, save_model
@@ -106,13 +106,9 @@ def fit(
     else:
         files, jobs = (rows.large, target, rows.weight, rows.features), options["jobs"]
         _refuse_costs(rows, options)
-        large_rows = (
-            read_numbers_of(*files, jobs)
-            if rows.is_regression
-            else open_rows(*files, options["balanced"], jobs)
-        )
+        large_rows = open_rows(*files, options["balanced"], rows.is_regression, jobs)
         rows = rows._replace(roles=with_doubts(rows.roles, copies_in(large_rows, jobs), forced))
-        model, n_rows = _fitted_large(large_rows, rows.is_regression, options), large_rows.n_rows
+        model, n_rows = _fitted_large(large_rows, options), large_rows.n_rows
     tree, asked_for = model.tree, output
     output = save_model(model, asked_for)
     message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
@@ -188,21 +184,20 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def _fitted_large(rows: Any, is_regression: bool, options: dict[str, Any]) -> Any:
-    """Fit a tree to rows that stay in their files, or to a table with a numeric target."""
+def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:
+    """Fit a tree to rows that stay in their files."""
     from hornbeam.estimators import headless
 
     with progress("growing", rows.n_rows) as listener:
-        fit_options = {"n_jobs": options["jobs"], "on_progress": listener}
-        if is_regression:
-            return headless.fit_regression(
-                headless.RegressionSettings(**_parameters(options)), rows, **fit_options
-            )
+        fit_options = {"memory": options["memory"], "n_jobs": options["jobs"], "on_progress": listener}
+        if rows.schema.is_regression:
+            settings = headless.RegressionSettings(**_parameters(options))
+            return headless.fit_regression_rows(settings, rows, **fit_options)
         costs = _costs(options["costs"], list(rows.schema.classes))
-        settings = headless.Settings(
+        of_classes = headless.Settings(
             **_parameters(options), costs=costs, class_weight="balanced" if options["balanced"] else None
         )
-        return headless.fit_rows(settings, rows, memory=options["memory"], **fit_options)
+        return headless.fit_rows(of_classes, rows, **fit_options)
 
 
 def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
@@ -223,7 +218,7 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     with progress("growing", table.num_rows) as listener:
         fit_options = {"n_jobs": options["jobs"], "on_progress": listener}
         if rows.is_regression:
-            return headless.fit_regression_files(
+            return headless.fit_regression(
                 headless.RegressionSettings(**parameters), X, table[rows.target], weight, **fit_options
             )
         labels = read_labels(table[rows.target])

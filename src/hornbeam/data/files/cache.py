@@ -63,7 +63,7 @@ class EncodedCache:
         Parameters
         ----------
         source : Source
-            Rows with class labels.
+            Rows with their target.
         bins : Bins
             The bins of its features.
         folder : str or path

@@ -25,7 +25,8 @@ class EncodedFile:
     """Encoded rows in an uncompressed Arrow file, as one record batch.
 
     The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits per row (so that they are stored row
-    by row, as the kernels require), ``label`` (uint16) and, if rows are weighted, ``weight`` (int64).
+    by row, as the kernels require), ``label`` (uint16) or, of a numeric target, ``numerator`` (int64), and, if rows are
+    weighted, ``weight`` (int64).
 
     Parameters
     ----------
@@ -57,10 +58,8 @@ class EncodedFile:
         codes = pa.array(rows.codes.reshape(-1))
         columns = {
             "codes": pa.FixedSizeListArray.from_arrays(codes, rows.codes.shape[1]),
-            "label": pa.array(rows.label),
+            **{name: pa.array(array) for name, array in _columns_of(rows).items()},
         }
-        if rows.weight is not None:
-            columns["weight"] = pa.array(rows.weight)
         header = {KEY: self.key, CHECKSUM: str(_checksum(rows))}
         batch = pa.record_batch(columns, metadata=header)
         with open_draft(self.path) as file, pa.ipc.new_file(file, batch.schema) as writer:
@@ -98,12 +97,15 @@ class EncodedFile:
             _check_columns(batch, n_features)
             begin = whole.address
             codes = _view(memory, begin, batch.column("codes").values, n_features * self.n_rows)
+            columns = {
+                name: _view(memory, begin, batch.column(name), self.n_rows) for name in batch.schema.names[1:]
+            }
+            label = columns.pop("label", np.empty(0, np.uint16))
             rows = Rows(
                 codes.reshape(self.n_rows, n_features),
-                _view(memory, begin, batch.column("label"), self.n_rows),
-                _view(memory, begin, batch.column("weight"), self.n_rows)
-                if "weight" in batch.schema.names
-                else None,
+                label,
+                columns.get("weight"),
+                columns.get("numerator"),
             )
         except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
             raise DataError(
@@ -114,7 +116,7 @@ class EncodedFile:
 
     def _contents(self, n_features: int) -> NDArray[np.uint8]:
         """Read the bytes of the file; not memory-mapped, because truncating a mapped file would kill the process."""
-        most = self.n_rows * (2 * n_features + 2 + 8) + _HEADERS
+        most = self.n_rows * (2 * n_features + 8 + 8) + _HEADERS
         with open_regular(self.path) as opened:
             size = os.fstat(opened.fileno()).st_size
             if size > most:
@@ -129,12 +131,18 @@ def _check_columns(batch: Any, n_features: int) -> None:
     import pyarrow as pa
 
     names = batch.schema.names
-    if names not in (["codes", "label"], ["codes", "label", "weight"]):
+    if names[:1] != ["codes"] or names[1:] not in (
+        [target, *weight] for target in ("label", "numerator") for weight in ([], ["weight"])
+    ):
         raise ValueError("it has other columns")
-    of_codes = [pa.list_(width, n_features) for width in (pa.uint8(), pa.uint16())]
-    expected = [of_codes, [pa.uint16()], [pa.int64()]]
-    for name, found, known in zip(names, batch.schema.types, expected, strict=False):
-        if found not in known:
+    known = {
+        "codes": [pa.list_(width, n_features) for width in (pa.uint8(), pa.uint16())],
+        "label": [pa.uint16()],
+        "numerator": [pa.int64()],
+        "weight": [pa.int64()],
+    }
+    for name, found in zip(names, batch.schema.types, strict=True):
+        if found not in known[name]:
             raise ValueError(f"the column {name} has the type {found}")
 
 
@@ -153,7 +161,16 @@ def _view(memory: NDArray[np.uint8], begin: int, array: Any, length: int) -> NDA
     return np.frombuffer(memory, array.type.to_pandas_dtype(), length, values.address - begin)
 
 
+def _columns_of(rows: Rows) -> dict[str, NDArray[Any]]:
+    """Return the arrays of rows beside their codes, in the order of the file."""
+    columns: dict[str, NDArray[Any]] = (
+        {"label": rows.label} if rows.numerator is None else {"numerator": rows.numerator}
+    )
+    return columns if rows.weight is None else columns | {"weight": rows.weight}
+
+
 def _checksum(rows: Rows) -> int:
     checksum = zlib.crc32(rows.codes.data)
-    checksum = zlib.crc32(rows.label.data, checksum)
-    return checksum if rows.weight is None else zlib.crc32(rows.weight.data, checksum)
+    for array in _columns_of(rows).values():
+        checksum = zlib.crc32(array.data, checksum)
+    return checksum

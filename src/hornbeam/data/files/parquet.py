@@ -12,6 +12,7 @@ from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_file
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.fixed_point import to_fixed_point
 from hornbeam.data.labels import match_labels
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.sources import Partition
 from hornbeam.data.table import Table
@@ -30,10 +31,10 @@ class ParquetSource:
     Parameters
     ----------
     selection : Selection
-        Which columns are features, labels and weights.
+        Which columns are features, target and weights.
     schema : Schema
     weight_scale : WeightScale
-        How weights become integers.
+        How weights, and a numeric target, become integers.
     fingerprint : str
         Hash of the files, the columns and the schema.
     addresses : tuple of Partition
@@ -73,6 +74,7 @@ class ParquetSource:
         schema: Schema | None = None,
         engine: Engine | None = None,
         labelled: bool = False,
+        target_kind: Kind | None = None,
     ) -> "ParquetSource":
         """Open files, and infer the schema and the weights that `Table.read` would find in all their rows.
 
@@ -82,7 +84,7 @@ class ParquetSource:
             Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
             Columns that exist only in the names of folders are not read.
         target : str or None
-            The column of class labels.
+            The column of the target: class labels, or numbers.
         weight : str, optional
             The column of row weights: zero or more; rows of weight zero are dropped.
         features : sequence of str, optional
@@ -96,6 +98,8 @@ class ParquetSource:
             Reads the files; this thread by default. The result does not depend on it.
         labelled : bool, default False
             Drop rows without a label, which are an error otherwise.
+        target_kind : Kind, optional
+            Nominal for classification, numeric for regression. Default: the target of the schema, else nominal.
 
         Returns
         -------
@@ -108,9 +112,10 @@ class ParquetSource:
 
         Notes
         -----
-        The footers give rows and types; columns of categories, the labels and the weights are read once (weights
-        that are not whole numbers twice), numeric columns not at all. The types are those that pyarrow reads: a file
-        has no numeric categories, and an enumeration of polars is written as ordered categories.
+        The footers give rows and types; columns of categories, the target and the weights are read once (weights
+        that are not whole numbers, or beside a numeric target, twice), numeric columns not at all. The types are those
+        that pyarrow reads: a file has no numeric categories, and an enumeration of polars is written as ordered
+        categories.
 
         While a partition is read its rows are in memory, 8 bytes per value, and about half as much again to decode
         them. A partition has at most 2**20 rows and 512 MB (but at least 65,536 rows, with any number of columns).
@@ -125,8 +130,11 @@ class ParquetSource:
         engine = LocalEngine() if engine is None else engine
         footers = read_footers(list_files(paths), engine)
         names = features if schema is None else schema.names
-        selection, kinds = select(footers, target, weight, names, class_weight)
-        selection = replace(selection, labelled=labelled)
+        kind = target_kind or (Kind.NOMINAL if schema is None else schema.target)
+        numeric = target is not None and kind is Kind.NUMERIC
+        selection, kinds = select(
+            footers, target, weight, names, class_weight, labelled=labelled, numeric=numeric
+        )
         partitions = row_group_partitions(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
         [summary] = engine.reduce(
@@ -135,12 +143,14 @@ class ParquetSource:
         scale = summarise_weights(summary, selection, class_weight, partitions, engine)
         if schema is None:
             inferred = tuple([summary.feature(name, kind) for name, kind in kinds.items()])
-            schema = Schema(inferred, () if target is None else summary.labels)
-        elif target is not None:
+            classes = () if target is None or numeric else summary.labels
+            schema = Schema(inferred, classes, Kind.NUMERIC if numeric else Kind.NOMINAL)
+        elif target is not None and not numeric:
             scale = replace(scale, class_factors=summary.match_factors(scale.class_factors, schema.classes))
         files = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
         roles = (target, weight, sorted(map(repr, selection.dropped)))
-        key = fingerprint(*map(repr, (files, roles, schema, scale.step, scale.unit)), scale.class_factors)
+        facts = (files, roles, schema, scale.step, scale.unit, *(scale.target_units or ()))
+        key = fingerprint(*map(repr, facts), scale.class_factors)
         return cls(selection, schema, scale, key, tuple(_renumbered(partitions, summary.rows)))
 
     @property
@@ -175,6 +185,7 @@ class ParquetSource:
             )
         raw, labels, scale = extract.raw, extract.labels, self.weight_scale
         assert raw is not None
+        values, units = extract.values, scale.target_units
         return Table(
             schema,
             raw.encode(schema)[0],
@@ -186,6 +197,7 @@ class ParquetSource:
             None,
             schema.names,
             scale.class_factors,
+            None if values is None or units is None else NumericTarget(values, *units),
         )
 
 

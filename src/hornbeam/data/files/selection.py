@@ -1,4 +1,4 @@
-"""A selection: which columns of files are features, labels and weights, and which rows are kept."""
+"""A selection: which columns of files are features, target and weights, and which rows are kept."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +10,7 @@ import numpy as np
 from hornbeam.data.files.footers import TEXT, Footer, common_types, feature_kind
 from hornbeam.data.files.row_groups import part_rows, read_rows
 from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.numeric_target import read_numeric_target
 from hornbeam.data.reading.frame import read_features
 from hornbeam.data.reading.raw_columns import RawColumns
 from hornbeam.data.schema import Kind
@@ -23,7 +24,7 @@ __all__ = ["Extract", "Selection", "select"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extract:
-    """Raw columns, labels and weights of the rows that are kept.
+    """Raw columns, labels or numeric target, and weights of the rows that are kept.
 
     `raw` is None when no columns were requested.
     """
@@ -32,6 +33,7 @@ class Extract:
     raw: RawColumns | None
     labels: Labels | None
     weight: Floats | None
+    values: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,15 @@ class Selection:
     features : tuple of str
         The columns that are features.
     target, weight : str or None
-        The columns of labels and of weights. Rows of weight zero are dropped.
+        The columns of the target and of weights. Rows of weight zero are dropped.
     text : tuple of str
         Columns of text.
     dropped : frozenset of labels
         Classes whose rows are dropped.
     labelled : bool
         Drop rows without a label, which are an error otherwise.
+    numeric : bool
+        Whether the target is numeric, not class labels.
 
     Examples
     --------
@@ -67,6 +71,7 @@ class Selection:
     text: tuple[str, ...] = ()
     dropped: frozenset[Label] = frozenset()
     labelled: bool = False
+    numeric: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +84,7 @@ class Selection:
         return part_rows(len(self.names))
 
     def extract(self, partition: Partition, features: Sequence[str], rows: Counts | None = None) -> Extract:
-        """Read some features, and the labels and weights, of the rows of a partition that are kept.
+        """Read some features, and the target and weights, of the rows of a partition that are kept.
 
         `rows`, in ascending order, selects some of these; `n_rows` of the result counts all.
         """
@@ -93,7 +98,7 @@ class Selection:
                 # No row is dropped, so the selected ones are known before anything is converted.
                 table, rows = table.take(rows), None
             raw = read_features(table.select(list(features)), None) if features else None
-            labels = None if self.target is None else read_labels(table[self.target])
+            labels, values = self._target(table)
             weight = None if self.weight is None else self._weights(table[self.weight])
         kept = self._kept(labels, weight)
         if kept is not None:
@@ -104,13 +109,21 @@ class Selection:
             kept = np.zeros(len(kept), np.bool_)
             kept[chosen] = True
         if kept is None:
-            return Extract(n_rows, raw, labels, weight)
+            return Extract(n_rows, raw, labels, weight, values)
         return Extract(
             n_rows,
             None if raw is None else raw.take(kept),
             None if labels is None else labels.take(kept),
             None if weight is None else weight[kept],
+            None if values is None else values[kept],
         )
+
+    def _target(self, table: Any) -> tuple[Labels | None, Floats | None]:
+        """Return the labels, or the values of a numeric target."""
+        if self.target is None:
+            return None, None
+        column = table[self.target]
+        return (None, read_numeric_target(column.to_numpy())) if self.numeric else (read_labels(column), None)
 
     def _weights(self, column: Any) -> Floats:
         return read_sample_weight(column.to_numpy(), len(column))
@@ -130,6 +143,9 @@ def select(
     weight: str | None,
     features: Sequence[str] | None,
     class_weight: Any,
+    *,
+    labelled: bool = False,
+    numeric: bool = False,
 ) -> tuple[Selection, dict[str, Kind]]:
     """Choose columns that all files have, and return the kind of each feature.
 
@@ -147,13 +163,15 @@ def select(
         raise ParameterError(
             "class_weight was given without a target. Name the column of labels, or leave class_weight out."
         )
+    if class_weight is not None and numeric:
+        raise ParameterError("class_weight was given, and the target is numeric. Leave class_weight out.")
     if isinstance(class_weight, Mapping):
         dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
     others = _not_none(target, weight)
     names = _features(footers[0], others, features)
     types = common_types(footers, [*names, *others])
     text = tuple([name for name, held in types.items() if held == TEXT])
-    return Selection(names, target, weight, text, dropped), {
+    return Selection(names, target, weight, text, dropped, labelled, numeric), {
         name: feature_kind(name, types[name]) for name in names
     }
 

@@ -1,4 +1,4 @@
-"""Summaries of files: the categories, classes and weights of all rows, from which the schema is inferred.
+"""Summaries of files: the categories, target and weights of all rows, from which the schema is inferred.
 
 Summaries of different rows merge exactly in any order.
 """
@@ -13,6 +13,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.files.selection import Selection
 from hornbeam.data.fixed_point import WeightSummary, are_normalised, choose_unit, to_fixed_point
 from hornbeam.data.labels import Labels, match_labels
+from hornbeam.data.numeric_target import NumericTarget, largest_size
 from hornbeam.data.reading.columns import Column
 from hornbeam.data.schema import MAX_CATEGORIES, Feature, Kind, sorted_categories
 from hornbeam.data.sources import Partition
@@ -40,6 +41,8 @@ class FileSummary:
     categories : dict
         Per nominal column the values that occur, per ordinal one the dictionaries that occur, each with the position
         of the first row with it.
+    largest : float
+        Largest absolute value of a numeric target.
 
     Examples
     --------
@@ -52,11 +55,13 @@ class FileSummary:
     classes: dict[Label, WeightSummary] = field(default_factory=dict)
     floats: bool = False
     categories: dict[str, dict[Any, int]] = field(default_factory=dict)
+    largest: float = 0.0
 
     def merge(self, other: "FileSummary") -> "FileSummary":
         """Add the summary of other partitions in place."""
         self.rows |= other.rows
         self.floats |= other.floats
+        self.largest = max(self.largest, other.largest)
         for label, weights in other.classes.items():
             self.classes[label] = self.classes.get(label, WeightSummary()).merge(weights)
         for name, categories in other.categories.items():
@@ -111,12 +116,14 @@ class WeightScale:
     """The fixed point of weights: weights are divided by `step`, and one step then has the weight `unit`.
 
     The two differ for normalised weights. `step` is None when every row counts 1. `class_factors` are the factors of
-    the classes in the search for splits, None if all are 1.
+    the classes in the search for splits, None if all are 1. `target_units` are those of a numeric target: see
+    `NumericTarget.units`.
     """
 
     step: float | None = None
     unit: float = 1.0
     class_factors: Floats | None = None
+    target_units: tuple[float, float] | None = None
 
 
 def summarise_files(
@@ -133,6 +140,7 @@ def summarise_files(
         part = FileSummary({partition: extract.n_rows})
         if extract.labels is None:
             part.classes = _weight_summaries([None], np.zeros(extract.n_rows, dtype=np.int32), extract.weight)
+            part.largest = 0.0 if extract.values is None else largest_size(extract.values)
         else:
             classes, codes = extract.labels
             part.floats = classes.dtype.kind == "f"
@@ -151,7 +159,7 @@ def summarise_weights(
     partitions: Sequence[Partition],
     engine: Engine,
 ) -> WeightScale:
-    """Choose the fixed point of all weights, and the factor of every class that occurs."""
+    """Choose the fixed point of all weights and of a numeric target, and the factor of every class that occurs."""
     if not summary.classes:  # neither labels nor weights
         return WeightScale()
     weights = WeightSummary()
@@ -161,12 +169,16 @@ def summarise_weights(
         raise no_weight_error()
     step = None if weights.stays_whole and weights.all_ones else choose_unit(weights)
     totals = np.array([summary.classes[label].n_rows for label in summary.labels or (None,)], dtype=np.int64)
-    if step is not None and (class_weight == "balanced" or not weights.stays_whole):
+    if step is not None and (class_weight == "balanced" or selection.numeric or not weights.stays_whole):
         [totals] = engine.reduce(_class_totals, partitions, (selection, summary.labels, step))
     unit = 1.0 if step is None else step
     if step is not None and not weights.stays_whole and are_normalised(total := int(totals.sum()), step):
         fewest, most = to_fixed_point(np.array([weights.smallest, weights.largest]), step)
         step, unit = (None, 1.0) if fewest == most else (step, weights.n_rows / total)
+    if selection.numeric:
+        total_weight = weights.n_rows if step is None else int(totals.sum()) * unit
+        units = NumericTarget.units(summary.largest, total_weight, weights.n_rows)
+        return WeightScale(step, unit, target_units=units)
     if class_weight is None:
         return WeightScale(step, unit)
     factors = class_factors(class_weight, summary.labels, lambda: totals)

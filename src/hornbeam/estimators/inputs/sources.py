@@ -1,8 +1,7 @@
 """Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import wraps
 from os import PathLike
 from os.path import exists
@@ -12,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.numeric_target import NumericTarget, read_numeric_target
 from hornbeam.data.schema import Kind
 from hornbeam.data.sources import MemorySource, Source
-from hornbeam.data.table import Table
-from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.inputs.fit_warnings import warn_about_source
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.recipe import Fitter
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.tree import Tree
@@ -30,9 +27,9 @@ __all__ = [
     "Fitted",
     "accepts_source",
     "fit_source",
+    "fit_to_source",
     "is_source_like",
     "open_source",
-    "read_regression",
     "require_in_memory",
 ]
 
@@ -112,17 +109,27 @@ def _is_source(X: Any) -> bool:
     return all(hasattr(X, name) for name in ("schema", "partitions", "read"))
 
 
-def open_source(X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any) -> Source:
-    """Open files with the columns of their labels and weights; return a Source as it is."""
+def open_source(
+    X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any, kind: Kind = Kind.NOMINAL
+) -> Source:
+    """Open files with the columns of their target and weights; return a Source as it is."""
     if _is_source(X):
         if sample_weight is not None or not (y is None or isinstance(y, str)):
             raise ParameterError(
                 "X is a Source, which has its labels and weights; expected neither y nor sample_weight. "
                 "Open it with target= and weight=."
             )
+        if X.schema.target is not kind:
+            raise ParameterError(
+                f"X is a Source with a {X.schema.target} target; expected a {kind} one. Open it with "
+                f"target_kind=Kind.{kind.name}, or use a "
+                f"{'regressor' if X.schema.target is Kind.NUMERIC else 'classifier'}."
+            )
         return X  # type: ignore[no-any-return]
     _check_names(X, y, sample_weight)
-    return _open(X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine)
+    return _open(
+        X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine, target_kind=kind
+    )
 
 
 def _check_names(X: Any, y: Any, sample_weight: Any) -> None:
@@ -135,60 +142,6 @@ def _check_names(X: Any, y: Any, sample_weight: Any) -> None:
             )
 
 
-def read_regression(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    memory: int | None,
-    n_jobs: int,
-    features: Sequence[str] | None = None,
-) -> Table:
-    """Read all rows of Parquet files into memory, with a numeric column as the target.
-
-    Rows that need more than `memory` bytes (2**29 by default) raise `DataError` before they are read. By default all
-    columns but the target and the weights are features.
-    """
-    if _is_source(X):
-        raise ParameterError(
-            "X is a Source, and a numeric target is read from files; expected their paths. Pass these, and the name of "
-            "the target's column as y."
-        )
-    _check_names(X, y, sample_weight)
-    from hornbeam.data.engine import LocalEngine  # imported only for files: it is slow to import
-    from hornbeam.data.files.footers import read_footers
-    from hornbeam.data.files.paths import list_files, need_arrow
-    from hornbeam.data.files.tabular import read_column
-    from hornbeam.out_of_core.plan import MEMORY, bytes_per_row
-    from hornbeam.out_of_core.sample import draw_sample
-
-    need_arrow()
-    with _paths_or_values(X):
-        files, engine = list_files(X), LocalEngine(n_jobs)
-    if features is None:
-        first = read_footers(files[:1], engine)[0]
-        features = [name for name in first.sorts if name not in (y, sample_weight, *first.index)]
-    source = _open(files, target=None, features=features, engine=engine)
-    memory, needed = MEMORY if memory is None else memory, bytes_per_row(source) * source.n_rows
-    if needed > memory:
-        raise DataError(
-            f"A numeric target needs all rows in memory: {source.n_rows:,} rows take {needed:,} bytes; expected "
-            f"at most {memory:,}. Pass memory={needed}, or files with fewer rows or columns."
-        )
-    values = read_numeric_target(read_column(files, y, source.n_rows).to_numpy())
-    weights = None if sample_weight is None else read_column(files, sample_weight, source.n_rows).to_numpy()
-    table = draw_sample(source, engine, source.n_rows)
-    weight, unit, kept, _ = read_weights(weights, len(values), class_weight=None, labels=None)
-    if kept is not None:
-        table, values = table.take(np.flatnonzero(kept)), values[kept]
-    return replace(
-        table,
-        schema=replace(table.schema, target=Kind.NUMERIC),
-        weight=weight,
-        unit=unit,
-        numeric_target=NumericTarget.of(values, weight, unit),
-    )
-
-
 def fit_source(
     estimator: Any,
     source: Source,
@@ -198,14 +151,36 @@ def fit_source(
     memory: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Fitted:
-    """Fit the tree of an estimator to a source; parameters that are shares of rows refer to the rows grown on."""
-    fitter = classification_fitter(estimator, source)
+    """Fit the tree of a `TreeClassifier` to a source."""
+    tree, names = fit_to_source(
+        estimator, classification_fitter, source, engine, grow_rows, cache, memory, on_progress
+    )
+    classes = read_labels(np.array(source.schema.classes)).classes
+    rule = DecisionRule.of(estimator.costs, source.class_weight, classes.tolist())
+    return Fitted(with_decision(tree, rule), classes, names, source.class_weight)
+
+
+def fit_to_source(
+    estimator: Any,
+    make_fitter: Callable[..., Fitter],
+    source: Source,
+    engine: Any = None,
+    grow_rows: int | None = None,
+    cache: Any = None,
+    memory: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> tuple[Tree, tuple[str, ...] | None]:
+    """Fit a tree to a source, and return it with the names of the columns.
+
+    Parameters that are shares of rows refer to the rows grown on.
+    """
+    fitter = make_fitter(estimator, source)
     warn_about_source(source)
-    from hornbeam.out_of_core import Plan, fit  # as above
+    from hornbeam.out_of_core import Plan, fit  # imported only for sources: it is slow to import
 
     plan = Plan.of(source, fitter, grow_rows, memory)
     if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
-        fitter = classification_fitter(estimator, source, plan.rows)
+        fitter = make_fitter(estimator, source, plan.rows)
     tree = fit(
         source,
         fitter,
@@ -215,10 +190,7 @@ def fit_source(
         on_progress=on_progress,
         n_jobs=n_threads(estimator.n_jobs),
     )
-    classes = read_labels(np.array(source.schema.classes)).classes
-    names = source.table.names if isinstance(source, MemorySource) else source.schema.names
-    rule = DecisionRule.of(estimator.costs, source.class_weight, classes.tolist())
-    return Fitted(with_decision(tree, rule), classes, names, source.class_weight)
+    return tree, source.table.names if isinstance(source, MemorySource) else source.schema.names
 
 
 def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:

@@ -101,14 +101,17 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     )
 
 
-def regression_fitter(estimator: Any, table: Table) -> Fitter:
-    """Make the fitter of a `TreeRegressor`; "auto" is the choice of the preset."""
+def regression_fitter(estimator: Any, table: Table | Source, n_rows: int | None = None) -> Fitter:
+    """Make the fitter of a `TreeRegressor`; "auto" is the choice of the preset.
+
+    Parameters that are shares of all rows are shares of `n_rows`, the rows that are grown on.
+    """
     recipe = lookup(
         "preset", estimator.preset, {**REGRESSION_PRESETS, READABLE: REGRESSION_PRESETS["default"]}
     )
     if has_teacher(estimator):
         return taught_fitter(estimator, table.n_rows)
-    grower = make_grower(estimator, recipe.grower, table, table.n_rows)
+    grower = make_grower(estimator, recipe.grower, table, table.n_rows if n_rows is None else n_rows)
     smoother = _smoother(estimator, recipe.smoother, regression=True)
     pruner = smoother_or_pruner(
         "pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner
