@@ -15,6 +15,7 @@ __all__ = [
     "BoostedTreesRegressor",
     "Costs",
     "DaskTreeClassifier",
+    "DaskTreeRegressor",
     "DecisionRule",
     "Feature",
     "ForestClassifier",
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
     from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
     from hornbeam.estimators.dask_classifier import DaskTreeClassifier
+    from hornbeam.estimators.dask_regressor import DaskTreeRegressor
     from hornbeam.estimators.distill import distill
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
@@ -77,6 +79,7 @@ else:
         "BoostedTreesRegressor": ".estimators.boosted_regressor",
         "Costs": ".tree",
         "DaskTreeClassifier": ".estimators.dask_classifier",
+        "DaskTreeRegressor": ".estimators.dask_regressor",
         "DecisionRule": ".tree",
         "Feature": ".data",
         "ForestClassifier": ".estimators.forest_classifier",

@@ -4,11 +4,13 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from hornbeam import DaskTreeClassifier
+from hornbeam import DaskTreeClassifier, DaskTreeRegressor, TreeRegressor
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
@@ -17,6 +19,8 @@ from hornbeam.kernels.subtree import Rows
 from support.strategies_growing import bins_of, random_table
 
 pytest.importorskip("distributed")
+
+SETTINGS = {"threads_per_worker": 1, "dashboard_address": ":0", "set_as_default": False}
 
 
 class Killer:
@@ -60,6 +64,30 @@ def test_workers_killed_while_a_tree_is_grown(dask_processes):
     grown = grower.grow_by_level(source, bins, table.schema, engine, gather_rows=400)
     assert grown.digest == grower.grow(table, bins).digest
     assert (engine.n_kills, engine.n_passes) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    "n_processes", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(4, marks=pytest.mark.long)]
+)
+def test_processes_fit_the_same_regression_tree(dask_processes, tmp_path, n_processes):
+    """Files that do not fit memory: nominal and missing values, and weights."""
+    pd = pytest.importorskip("pandas")
+    from distributed import Client
+
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {"area": rng.normal(size=600).round(2), "town": rng.choice(["Bern", "Ulm", None], 600)}
+    )
+    rows["price"] = rows["area"] * np.where(rows["town"] == "Ulm", 2, -1) + rng.normal(size=600)
+    rows.loc[::7, "area"] = np.nan
+    rows["times"] = rng.exponential(size=600)
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=40)
+    tree = TreeRegressor(smoothing="m-branch", max_depth=5)
+    expected = clone(tree).fit(rows[["area", "town"]], rows["price"], rows["times"])
+    settings = SETTINGS | {"n_workers": n_processes}
+    with nullcontext(dask_processes) if n_processes == 2 else Client(**settings) as client:
+        reg = DaskTreeRegressor(tree, client=client).fit(tmp_path, "price", "times", memory=9_000)
+    assert reg.tree_.digest == expected.tree_.digest
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(dask_processes, tmp_path):

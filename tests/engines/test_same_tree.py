@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from hornbeam.data.encoded_rows import EncodedRows
-from hornbeam.growing import Grower
+from hornbeam.data import MemorySource, Table
+from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
+from hornbeam.data.schema import Kind
+from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels.subtree import Rows
+from hornbeam.tree.evidence.numeric import numeric_units
 from support.strategies_growing import bins_of, random_table
 
 TABLE = random_table(3, n_rows=400, n_classes=3, weights="real", missing=0.1, noise=0.5)
@@ -36,3 +39,24 @@ def digest(engine, *, reverse=False, **settings):
 )
 def test_every_engine_grows_the_same_tree(engine_of, groups, settings):
     assert digest(engine_of(groups=groups), **settings) == TREE.digest
+
+
+@pytest.mark.parametrize(
+    ("groups", "settings"), [(3, {"gather_rows": 60}), (16, {"gather_rows": 0, "budget": 40_000})]
+)
+def test_every_engine_grows_the_same_regression_tree(engine_of, groups, settings):
+    values = np.random.default_rng(0).normal(TABLE.target)
+    X = np.column_stack([column.astype(float) for column in TABLE.columns])
+    table = Table.read(X, values, sample_weight=TABLE.weight * TABLE.unit, target=Kind.NUMERIC)
+    bins, source = bins_of(table), MemorySource(table, block=25)
+    grower = Grower(Criterion.SQUARED_ERROR, max_depth=6, corrected=True)
+    grown = grower.grow_by_level(
+        EncodingSource(source, bins),
+        bins,
+        table.schema,
+        engine_of(groups=groups),
+        unit=numeric_units(table.numeric_target, table.unit),
+        target=source,
+        **settings,
+    )
+    assert grown.digest == grower.grow(table, bins).digest

@@ -7,7 +7,7 @@ Reading order:
 - `boosted_classifier`, `boosted_regressor`, `ranker`: gradient boosted trees.
 - `rule_classifier`: an ordered list of rules, made from a tree.
 - `smoothed_classifier`: trees of other libraries with smoothed probabilities.
-- `dask_classifier`: a `TreeClassifier` on a Dask cluster.
+- `dask_classifier`, `dask_regressor`: a `TreeClassifier` or `TreeRegressor` on a Dask cluster.
 - `distill`: one tree that approximates another model.
 - `headless`: fits of the command line, without scikit-learn.
 - `parameters/`: from strings and numbers to growers, smoothers, pruners and trainers.

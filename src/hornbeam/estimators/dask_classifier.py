@@ -1,29 +1,19 @@
 """`DaskTreeClassifier`: a `TreeClassifier` fitted to rows on a Dask cluster."""
 
-from __future__ import annotations
-
-from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.table import Table
-from hornbeam.engines import DaskEngine
-from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.dask_rows import is_array, is_lazy, shared_folder, write_collection
-from hornbeam.estimators.inputs.sources import is_source_like
+from hornbeam.estimators.methods.dask_methods import DaskTreeMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.tree_classifier import TreeClassifier
-from hornbeam.tree.tree import Tree
 
 __all__ = ["DaskTreeClassifier"]
 
 
-class DaskTreeClassifier(MetaEstimatorMixin, ClassifierMethods):
+class DaskTreeClassifier(DaskTreeMethods, ClassifierMethods):
     """A `TreeClassifier` fitted on a Dask cluster.
 
     The rows are a dask collection, or files that the workers read. The fitted tree is the same, bit for bit, as that of
@@ -76,70 +66,7 @@ class DaskTreeClassifier(MetaEstimatorMixin, ClassifierMethods):
     ['well', 'well', 'ill', 'ill']
     """
 
-    def __init__(self, estimator: Any = None, *, client: Any = None) -> None:
-        self.estimator = estimator
-        self.client = client
-
-    def __sklearn_tags__(self) -> Any:
-        """Return the tags of the estimator."""
-        inner = self.estimator if isinstance(self.estimator, TreeClassifier) else TreeClassifier()
-        return inner.__sklearn_tags__()
-
-    @exclusive
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        engine: Any = None,
-        grow_rows: int | None = None,
-        memory: int | None = None,
-        cache: Any = None,
-    ) -> Self:
-        """Grow, prune and smooth a tree.
-
-        Parameters
-        ----------
-        X : dask DataFrame or Array of shape (n_rows, n_features), or path, paths or Source
-            The rows. A dask collection is first written as Parquet, one file per partition.
-        y : dask Series or Array of shape (n_rows,), or str
-            Class labels, or the name of the column.
-        sample_weight : dask Series or Array of shape (n_rows,) or str, default=None
-            Row weights, or the name of the column: a row of weight 2 counts as two rows.
-        engine : Engine, default=None
-            What reads and counts the rows; None: ``DaskEngine(client)``.
-        grow_rows : int, default=None
-            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
-            most 20 million, else on a sample of up to 5 million.
-        memory : int, default=None
-            Bytes of memory for rows in this process; more rows stay on the cluster. None: 2**29.
-        cache : path or False, default=None
-            Folder that all workers see under this name. The files of a dask collection are written there and deleted
-            after the fit; None: the folder for temporary files, which works if all workers are on this machine.
-            Encoded rows of files are kept there; None or False: the files are read again for each level.
-
-        Returns
-        -------
-        DaskTreeClassifier
-            Itself, fitted.
-        """
-        estimator, is_collection = _unfitted(self.estimator), is_lazy(X)
-        options: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory, "cache": cache}
-        if is_collection or is_source_like(X):
-            client = _client(self.client)
-            options["engine"] = engine or DaskEngine(client)
-        if is_collection:
-            with shared_folder(cache, client) as folder:
-                rows, options["cache"] = f"{folder}/rows", cache is not False and f"{folder}/codes"
-                target, weight = write_collection(X, y, sample_weight, rows, client)
-                estimator.fit(rows, target, weight, **options)
-            if is_array(X):
-                del estimator.feature_names_in_  # generated for the files
-        else:
-            estimator.fit(X, y, sample_weight, **options)
-        self.estimator_ = estimator
-        return self
+    _of = TreeClassifier
 
     def predict_proba(self, X: Any, *, prior: Any = None) -> Any:
         """Predict class probabilities.
@@ -180,110 +107,12 @@ class DaskTreeClassifier(MetaEstimatorMixin, ClassifierMethods):
         check_is_fitted(self)
         return self._predict_parts("predict", X, self.classes_[:0], prior=prior, costs=costs)
 
-    def to_local(self) -> TreeClassifier:
-        """Return the fitted `TreeClassifier`, which needs no cluster: to explain, export and save.
-
-        Returns
-        -------
-        TreeClassifier
-            A copy of `estimator_`.
-        """
-        check_is_fitted(self)
-        return copy(self.estimator_)
-
-    @property
-    def tree_(self) -> Tree:
-        """The fitted tree as data."""
-        return self.estimator_.tree_
-
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels."""
-        return self.estimator_.classes_
+        return self.estimator_.classes_  # type: ignore[no-any-return]
 
     @property
     def n_classes_(self) -> int:
         """Number of classes."""
-        return self.estimator_.n_classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen in `fit`."""
-        return self.estimator_.n_features_in_  # type: ignore[no-any-return]
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, if X had names."""
-        return self.estimator_.feature_names_in_
-
-    def _read(self, X: Any, y: Any = None) -> Table:  # for `hornbeam.report`
-        return self.estimator_._read(X, y)
-
-    def _predict_parts(self, method: str, X: Any, empty: NDArray[Any], **options: Any) -> Any:
-        """Call a method of the fitted estimator per partition; `empty` is its result for no rows."""
-        if not is_lazy(X):
-            return getattr(self.estimator_, method)(X, **options)
-        from dask import delayed
-
-        prediction = delayed(_Prediction(self.estimator_, method, empty, options), pure=False)
-        if not is_array(X):
-            return X.map_partitions(_predict_part, prediction, meta=empty)
-        X = X.rechunk({1: -1})
-        chunks = (X.chunks[0], *((size,) for size in empty.shape[1:]))
-        return X.map_blocks(
-            _predict_part, prediction, chunks=chunks, drop_axis=[1][empty.ndim - 1 :], meta=empty
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the client: a connection cannot be pickled."""
-        return {**super().__getstate__(), "client": None}
-
-    def __sklearn_clone__(self) -> Self:
-        """Clone the parameters, but share the client: a connection cannot be copied."""
-        without_client = copy(self)
-        without_client.client = None
-        twin: Self = super(DaskTreeClassifier, without_client).__sklearn_clone__()
-        twin.client = self.client
-        return twin
-
-
-class _Prediction(NamedTuple):
-    """A method call that is the same for every partition."""
-
-    model: TreeClassifier
-    method: str
-    empty: NDArray[Any]
-    options: dict[str, Any]
-
-
-def _predict_part(rows: Any, prediction: _Prediction) -> NDArray[Any]:
-    if len(rows) == 0:
-        return prediction.empty
-    predict = getattr(prediction.model, prediction.method)
-    return predict(rows, **prediction.options)  # type: ignore[no-any-return]
-
-
-def _unfitted(estimator: Any) -> TreeClassifier:
-    """Return a clone of the estimator; None stands for the default."""
-    if estimator is None:
-        return TreeClassifier()
-    if not isinstance(estimator, TreeClassifier):
-        raise ParameterError(
-            f"estimator={shown(estimator)}: expected a TreeClassifier, or None for TreeClassifier(). Pass its "
-            "parameters to it: DaskTreeClassifier(TreeClassifier(max_depth=3))."
-        )
-    return clone(estimator)  # type: ignore[no-any-return]
-
-
-def _client(client: Any) -> Any:
-    if client is not None:
-        return client
-    from distributed import get_client
-
-    try:
-        return get_client()
-    except ValueError as error:
-        raise ParameterError(
-            "client is None, and there is no current client; expected one. Connect first: "
-            "distributed.Client(address), or Client() for processes on this machine."
-        ) from error
+        return self.estimator_.n_classes_  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ __all__ = ["is_array", "is_lazy", "shared_folder", "write_collection"]
 
 def is_lazy(X: Any) -> bool:
     """Whether X is a dask collection."""
-    import_extra("dask", "dask", "DaskTreeClassifier")
+    import_extra("dask", "dask", "A fit on a Dask cluster")
     from dask.base import is_dask_collection
 
     return bool(is_dask_collection(X))
@@ -42,7 +42,7 @@ def write_collection(X: Any, y: Any, sample_weight: Any, folder: str, client: An
 def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
     """Return one frame of all columns, and the names of the target and weight columns."""
     if y is None:
-        raise DataError("DaskTreeClassifier requires y to be passed, but the target y is None.")
+        raise DataError("A fit to a dask collection requires y to be passed, but the target y is None.")
     chunks = None
     if is_array(X):
         from dask.dataframe import from_dask_array

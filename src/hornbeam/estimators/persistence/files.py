@@ -174,7 +174,8 @@ def trusted_types() -> list[str]:
     'hornbeam.estimators.tree_classifier.TreeClassifier'
     """
     modules = {name: entry.module for name, entry in _REGISTRY.items()}
-    modules |= {"DaskTreeClassifier": "dask_classifier", "SmoothedClassifier": "smoothed_classifier"}
+    modules |= {"DaskTreeClassifier": "dask_classifier", "DaskTreeRegressor": "dask_regressor"}
+    modules |= {"SmoothedClassifier": "smoothed_classifier"}
     return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
 
 
@@ -197,7 +198,7 @@ def pack(model: Any) -> Model | TreeCollection:
     model = inner.model
     if isinstance(model, Tree):
         return Model(model)
-    if hasattr(model, "to_local"):  # a DaskTreeClassifier
+    if hasattr(model, "to_local"):  # a DaskTreeClassifier or DaskTreeRegressor
         model = model.to_local()
     name = type(model).__name__
     if name not in _REGISTRY or type(model) is not _estimator(name):
