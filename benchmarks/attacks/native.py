@@ -207,6 +207,7 @@ NUMERIC_TERMS = TERMS | {
 SOFT_ROWS = {
     "codes": np.array([[0, 0], [1, 1], [2, 0], [3, 2], [1, 2], [0, 1]], np.uint8),
     "weight": np.arange(1, 7, dtype=np.int32),
+    "counted": np.array([1, 2, 0, 4, 0, 6], np.int32),
     "share": np.array([[1, 0], [1, 1], [0, 3], [4, 0], [2, 3], [3, 3]], np.int32),
     "n_codes": np.array([3, 2], np.int32),
     "nominal": np.array([False, True]),
@@ -262,8 +263,11 @@ GROW = {
     "lower": 0.0,
     "upper": 1.0,
     "key": 1,
+    "path": [0],
+    "paths": None,
     "progress": longs(0, 0),
 }
+PATHS = NativeObject("PathRules", {"n_features": 2, "groups": [[0, 1], [1]], "below": [[0], []]})
 PREDICTIONS = {"belief": BELIEF, "weight": np.ones(5)}
 ONE = {"values": floats(0.5, -1.0, 3.0)}
 BETA = {"a": floats(0.5, 3.0, 2000.0), "b": floats(9.0, 0.1, 3000.0)}
@@ -274,7 +278,11 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
     of_sums = {"criterion": 3, "lower": -np.inf, "upper": np.inf}
     grown = [rows(**kind) | GROW | (of_sums if "sums" in kind else {}) for kind in KINDS]
     grown[0] |= {"criterion": 1, "rules": rules(corrected=True, rows_per_step=0.5)}
-    grown[1] |= {"criterion": 2, "rules": rules(nominal=_native.Nominal.multiway, max_features=1)}
+    grown[1] |= {
+        "paths": PATHS,
+        "criterion": 2,
+        "rules": rules(nominal=_native.Nominal.multiway, max_features=1),
+    }
     grown[2] |= {
         "rules": rules(missing=_native.Missing.fractional, gain_ratio=True),
         "columns": columns(K, values=True),
@@ -316,6 +324,10 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         ],
         "Router.node_of_row": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
         "Router.predict_row": [{"self": mixed, "row": [np.nan, 1.0], **PREDICTIONS}],
+        "PathRules.__getstate__": [{"self": PATHS}],
+        "PathRules.__init__": [PATHS.arguments],
+        "PathRules.__setstate__": [{"arg": build(PATHS).__getstate__()}],
+        "PathRules.allowed": [{"self": PATHS, "path": [0, 1]}],
         "Rules.__getstate__": [{"self": rules()}],
         "Rules.__init__": [{}],
         "Rules.__setstate__": [{"arg": build(rules()).__getstate__()}],
@@ -340,7 +352,10 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "PruneSweep.decide": [{"self": sweep, "order": ints(4, 3, 2, 1, 0)} for sweep in SWEEPS],
         "PruneSweep.decide_all": [{"self": sweep} for sweep in SWEEPS],
         "best_split": [
-            at | (unlimited if at["cell_kind"] > 1 else limits) | {"key": 1, "variance": 0.5} for at in nodes
+            at
+            | (unlimited if at["cell_kind"] > 1 else limits)
+            | {"key": 1, "variance": 0.5, "allowed": np.array([1, 0], np.uint8)}
+            for at in nodes
         ],
         "beta_cdf": [BETA | {"x": floats(0.0, 0.3, 1.0)}],
         "beta_quantile": [BETA | {"p": 0.05}],
@@ -349,7 +364,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "choose_split": [
             {"numbers": floats(0.1, 0.1, 1, 0, 0.2, np.nan, 0, 1)}
             | {name: value for name, value in at.items() if name != "cells"}
-            | {"rules": rules(corrected=True), "variance": 0.5}
+            | {"rules": rules(corrected=True), "variance": 0.5, "allowed": np.array([1, 1], np.uint8)}
             for at in nodes
         ],
         "count_open": [
@@ -401,6 +416,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             SOFT_ROWS
             | {
                 "min_weight": 1,
+                "min_counted": 1,
                 "max_leaves": 4,
                 "max_depth": 3,
                 "n_candidates": 2,
@@ -433,7 +449,10 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "log": [ONE],
         "log2": [ONE],
         "best_per_feature": [
-            at | (unlimited if at["cell_kind"] > 1 else limits) | {"variance": 0.5} for at in nodes
+            at
+            | (unlimited if at["cell_kind"] > 1 else limits)
+            | {"variance": 0.5, "allowed": None if at["cell_kind"] else np.array([0, 1], np.uint8)}
+            for at in nodes
         ],
         "partition": [
             at | {"begin": 1, "end": N, "feature": f, "slot_of": ints(*range(codes)) % n, "n_slots": n}

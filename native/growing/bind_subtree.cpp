@@ -1,8 +1,13 @@
 // Bindings of the kernels that grow a subtree: subtree, histogram and partition.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/checks.hpp"
@@ -10,6 +15,7 @@
 #include "growing/columns.hpp"
 #include "growing/histogram.hpp"
 #include "growing/partition.hpp"
+#include "growing/path_rules.hpp"
 #include "growing/subtree.hpp"
 
 namespace hornbeam {
@@ -27,13 +33,16 @@ void check_codes(const Matrix<const Code>& codes, const In<uint16_t>& label, con
 template <class Code>
 nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight, const Weights& numerator,
                const Columns& columns, int criterion, const Rules& unchecked, int64_t begin, int64_t end, int64_t depth,
-               double lower, double upper, uint64_t key, const InOut<int64_t>& progress) {
+               double lower, double upper, uint64_t key, const std::vector<int32_t>& path, const PathRules* paths,
+               const InOut<int64_t>& progress) {
     const Rows<Code> rows = rows_view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     const Rules rules = checked(unchecked);
     expect_rows(begin, end, codes.shape(0));
     expect_bounds({lower, upper});
     expect(depth >= 0, "a depth of 0 or more expected");
+    expect_within(path, 0, features.count - 1, "features of the table on the path expected");
+    expect(!paths || paths->n_features() == features.count, "path rules of these features expected");
     expect(progress.size() == 2 && 0 <= progress(0) && progress(0) <= kMostWeight,
            "progress: an array of two, rows done and stop, expected");
     expect(rules.missing != Missing::fractional || (weight && !numerator), "fractional rows need classes and weights");
@@ -43,8 +52,8 @@ nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const We
             using C = typename decltype(criterion_type)::type;
             nb::gil_scoped_release release;
             check_rows(rows, begin, end, features, columns.n_classes, Entry::sums ? kMostWeight : rules.total_weight);
-            return Subtree<C, Code, Entry>(rows, features, rules, columns.n_classes, Progress(progress.data()))
-                .grow(begin, end, depth, {lower, upper}, key);
+            return Subtree<C, Code, Entry>(rows, features, rules, paths, columns.n_classes, Progress(progress.data()))
+                .grow(begin, end, depth, {lower, upper}, key, path);
         });
     });
     return nodes_to_numpy(std::move(nodes));
@@ -137,6 +146,23 @@ uint64_t key_of_child(uint64_t key, int slot) {
     return child_key(key, slot);
 }
 
+using PathRulesState = std::tuple<int, PathRules::Lists, PathRules::Lists>;
+
+// Puts checked path rules in place.
+void new_path_rules(PathRules* place, int n_features, PathRules::Lists groups, PathRules::Lists below) {
+    expect(n_features >= 0 && static_cast<int>(below.size()) == n_features, "a list for each feature expected");
+    for (const PathRules::Lists* lists : {&groups, &below})
+        for (const std::vector<int32_t>& list : *lists)
+            expect_within(list, 0, n_features - 1, "path rules: features of the table expected");
+    new (place) PathRules(n_features, std::move(groups), std::move(below));
+}
+
+Out<uint8_t> allowed_features(const PathRules& paths, const std::vector<int32_t>& path) {
+    expect_within(path, 0, paths.n_features() - 1, "features of the table on the path expected");
+    std::vector<uint8_t> allowed = paths.after_path(path)->feature;
+    return to_numpy(std::move(allowed));
+}
+
 // Calls `action` with the name and the member pointer of each field of Rules.
 template <class Action>
 void each_rule(Action&& action) {
@@ -193,6 +219,14 @@ void bind_subtree(nanobind::module_& module) {
     each_rule([&](const char* name, auto field) { rules.def_rw(name, field); });
     rules.def("__getstate__", &rules_state);
     rules.def("__setstate__", &restore_rules);
+    nb::class_<PathRules>(module, "PathRules")
+        .def("__init__", &new_path_rules, nb::arg("n_features"), nb::arg("groups"), nb::arg("below"))
+        .def("allowed", &allowed_features, nb::arg("path"))
+        .def("__getstate__",
+             [](const PathRules& paths) { return PathRulesState(paths.n_features(), paths.groups(), paths.below()); })
+        .def("__setstate__", [](PathRules& place, PathRulesState state) {
+            new_path_rules(&place, std::get<0>(state), std::move(std::get<1>(state)), std::move(std::get<2>(state)));
+        });
     nb::class_<Columns>(module, "Columns")
         .def(nb::init<const In<int32_t>&, const In<uint8_t>&, const std::optional<In<int8_t>>&,
                       const std::optional<In<double>>&, int>(),
@@ -203,7 +237,7 @@ void bind_subtree(nanobind::module_& module) {
         module.def("check_codes", &check_codes<Code>, rows..., nb::arg("columns"));
         module.def("grow", &grow<Code>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
                    nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
-                   nb::arg("key"), nb::arg("progress"));
+                   nb::arg("key"), nb::arg("path"), nb::arg("paths").none(), nb::arg("progress"));
         module.def("histogram", &histogram<Code>, rows..., nb::arg("columns"), nb::arg("slots").none(),
                    nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
         module.def("partition", &partition_rows<Code>, rows..., nb::arg("columns"), nb::arg("begin"), nb::arg("end"),

@@ -20,6 +20,7 @@ struct Candidate {
     bool found = false;
     bool multiway = false;
     bool in_average = true;
+    bool allowed = true;  // whether the feature may split the node
     double gain = 0;
     double score = 0;        // compared between features: gain, C4.5's gain ratio or S-value; NaN: not yet computed
     double search_bits = 0;  // bits that the search of an ordered feature costs; -1: not ordered
@@ -105,7 +106,8 @@ class Choice {
         double sum = 0;
         int n = 0;
         bool any_counts = false;
-        for (int f = 0; f < features_.count; ++f) any_counts = any_counts || counts_in_average(f);
+        for (int f = 0; f < features_.count; ++f)
+            any_counts = any_counts || (candidates[f].allowed && counts_in_average(f));
         for (const Candidate& c : candidates)
             if (c.found && (c.in_average || !any_counts)) sum += c.gain, ++n;
         if (!n) return nullptr;

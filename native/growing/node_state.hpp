@@ -39,8 +39,10 @@ struct NodeFacts {
     int64_t weight;
     int64_t rows;
     Bounds bounds;
-    uint64_t key = 0;     // seeds the sampling of features
-    double variance = 0;  // sums: of numerator / weight over the rows
+    uint64_t key = 0;                  // seeds the sampling of features
+    double variance = 0;               // sums: of numerator / weight over the rows
+    const uint8_t* allowed = nullptr;  // nullptr: all features; else 1 for each feature that may split the node
+    bool allows(int f) const { return !allowed || allowed[f]; }
 };
 
 template <class Criterion, class Entry>

@@ -51,8 +51,8 @@ class Scanner {
     int choose(const NodeFacts& node, const FeatureScore* scores) {
         state_.enter(node);
         for (int f = 0; f < features_.count; ++f) {
-            candidates_[f] = Candidate{};
-            candidates_[f].found = !std::isnan(scores[f].gain);
+            candidates_[f] = node.allows(f) ? Candidate{} : not_allowed();
+            candidates_[f].found = node.allows(f) && !std::isnan(scores[f].gain);
             candidates_[f].in_average = state_.choice.counts_in_average(f);
             candidates_[f].gain = scores[f].gain;
             candidates_[f].score = scores[f].score;
@@ -81,18 +81,27 @@ class Scanner {
     void scan_features(const NodeFacts& node, Entries&& entries) {
         state_.enter(node);
         if (rules_.max_features <= 0 || rules_.max_features >= features_.count) {
-            for (int f = 0; f < features_.count; ++f) candidates_[f] = scan(f, entries(f));
+            for (int f = 0; f < features_.count; ++f)
+                candidates_[f] = node.allows(f) ? scan(f, entries(f)) : not_allowed();
             return;
         }
-        // `max_features` features; then, while none of them has a split, further ones.
-        std::fill(candidates_.begin(), candidates_.end(), Candidate{});
+        // `max_features` allowed features; then, while none of them has a split, further ones.
+        for (int f = 0; f < features_.count; ++f) candidates_[f] = node.allows(f) ? Candidate{} : not_allowed();
         bool found = false;
         sample_.begin(node.key, features_.count);
-        for (int64_t n = 0; sample_.more() && (n < rules_.max_features || !found); ++n) {
+        for (int64_t n = 0; sample_.more() && (n < rules_.max_features || !found);) {
             const int f = sample_.next();
+            if (!node.allows(f)) continue;
             candidates_[f] = scan(f, entries(f));
             found = found || candidates_[f].found;
+            ++n;
         }
+    }
+
+    static Candidate not_allowed() {
+        Candidate none;
+        none.allowed = false;
+        return none;
     }
 
     Candidate scan(int f, Span<Entry> span) {

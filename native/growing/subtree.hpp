@@ -14,6 +14,7 @@
 #include "growing/histogram.hpp"
 #include "growing/nodes.hpp"
 #include "growing/partition.hpp"
+#include "growing/path_rules.hpp"
 #include "growing/scan.hpp"
 #include "growing/variance.hpp"
 
@@ -24,16 +25,28 @@ class Subtree {
     using Cell = typename Entry::Cell;
 
   public:
-    Subtree(const Rows<Code>& rows, const Features& features, const Rules& rules, int n_classes, Progress progress)
-        : features_(features), rules_(rules), n_classes_(n_classes), n_channels_(Entry::channels(n_classes)),
-          progress_(progress), reader_(features, n_classes), scanner_(features, rules, n_classes), nodes_(n_channels_),
-          root_rows_(rows), pool_(features.cells() * n_classes) {}
+    Subtree(const Rows<Code>& rows, const Features& features, const Rules& rules, const PathRules* paths, int n_classes,
+            Progress progress)
+        : features_(features), rules_(rules), paths_(paths), n_classes_(n_classes),
+          n_channels_(Entry::channels(n_classes)), progress_(progress), reader_(features, n_classes),
+          scanner_(features, rules, n_classes), nodes_(n_channels_), root_rows_(rows),
+          pool_(features.cells() * n_classes) {}
 
-    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, uint64_t key) {
+    // `path`: the features that split the ancestors of the node.
+    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, uint64_t key,
+               const std::vector<int32_t>& path) {
         std::vector<int64_t> evidence(n_channels_, 0);
         Entry::add_evidence(evidence.data(), root_rows_, begin, end);
-        push(Open{
-            root_rows_, nullptr, begin, end, depth, bounds, key, nodes_.add(-1, 0, end - begin, evidence.data()), {}});
+        push(Open{root_rows_,
+                  nullptr,
+                  begin,
+                  end,
+                  depth,
+                  bounds,
+                  key,
+                  paths_ ? paths_->after_path(path) : nullptr,
+                  nodes_.add(-1, 0, end - begin, evidence.data()),
+                  {}});
         while (!stack_.empty() && !progress_.stopped()) {
             Open node = std::move(stack_.back());
             stack_.pop_back();
@@ -57,6 +70,7 @@ class Subtree {
         int64_t begin, end, depth;
         Bounds bounds;
         uint64_t key;
+        PathRules::Allowed allowed;  // nullptr: all features
         int32_t id;
         Histogram histogram;  // empty: counted later if the node is big
     };
@@ -86,7 +100,8 @@ class Subtree {
                               node.end - node.begin,
                               node.bounds,
                               node.key,
-                              variance(node)};
+                              variance(node),
+                              node.allowed ? node.allowed->feature.data() : nullptr};
         if (node.histogram.empty() && big(facts.rows)) {
             node.histogram = pool_.acquire();
             count_rows<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
@@ -117,10 +132,15 @@ class Subtree {
         const int64_t first = add_children(node, split);
         std::vector<Histogram> histograms(split.n_slots);
         if (!node.histogram.empty()) histograms = child_histograms(node, split);
+        const PathRules::Allowed allowed = allowed_below(node, split);
         for (int slot = split.n_slots - 1; slot >= 0; --slot)
             push(Open{node.rows, node.store, starts_[slot], starts_[slot + 1], node.depth + 1,
-                      bounds_of(node, split, slot), child_key(node.key, slot), static_cast<int32_t>(first + slot),
-                      std::move(histograms[slot])});
+                      bounds_of(node, split, slot), child_key(node.key, slot), allowed,
+                      static_cast<int32_t>(first + slot), std::move(histograms[slot])});
+    }
+
+    PathRules::Allowed allowed_below(const Open& node, const Split& split) const {
+        return paths_ ? paths_->after(node.allowed, split.feature) : nullptr;
     }
 
     // Adds the children: all but the largest are counted, the largest is the parent minus its siblings.
@@ -236,6 +256,7 @@ class Subtree {
             Entry::add_evidence(child_evidence_.data(), rows, starts_[slot], next[slot]);
             nodes_.add(node.id, slot, next[slot] - starts_[slot], child_evidence_.data());
         }
+        const PathRules::Allowed allowed = allowed_below(node, split);
         for (int slot = n_slots - 1; slot >= 0; --slot)
             push(Open{rows,
                       store,
@@ -244,6 +265,7 @@ class Subtree {
                       node.depth + 1,
                       bounds_of(node, split, slot),
                       child_key(node.key, slot),
+                      allowed,
                       static_cast<int32_t>(first + slot),
                       {}});
     }
@@ -261,6 +283,7 @@ class Subtree {
 
     const Features& features_;
     const Rules& rules_;
+    const PathRules* paths_;  // nullptr: every feature may split every node
     int n_classes_, n_channels_;
     Progress progress_;
     EntryReader<Code, Entry> reader_;

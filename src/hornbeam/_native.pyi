@@ -1,6 +1,7 @@
 """Hornbeam's compiled kernels: arrays in, arrays out."""
 
 import enum
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy
@@ -171,6 +172,7 @@ def best_split(
     upper: float,
     key: int,
     variance: float = 0.0,
+    allowed: NDArray[numpy.uint8] | None = None,
 ) -> Any: ...
 def best_per_feature(
     cells: object,
@@ -183,6 +185,7 @@ def best_per_feature(
     lower: float,
     upper: float,
     variance: float = 0.0,
+    allowed: NDArray[numpy.uint8] | None = None,
 ) -> tuple[Any, ...]: ...
 def choose_split(
     numbers: NDArray[numpy.float64],
@@ -193,6 +196,7 @@ def choose_split(
     evidence: NDArray[numpy.int64],
     n_rows: int,
     variance: float = 0.0,
+    allowed: NDArray[numpy.uint8] | None = None,
 ) -> int: ...
 def search_tree(
     codes: NDArray[numpy.uint8],
@@ -378,6 +382,14 @@ class Rules:
     def __getstate__(self) -> dict[str, Any]: ...
     def __setstate__(self, arg: dict[str, Any], /) -> None: ...
 
+class PathRules:
+    def __init__(
+        self, n_features: int, groups: Sequence[Sequence[int]], below: Sequence[Sequence[int]]
+    ) -> None: ...
+    def allowed(self, path: Sequence[int]) -> NDArray[numpy.uint8]: ...
+    def __getstate__(self) -> tuple[int, list[list[int]], list[list[int]]]: ...
+    def __setstate__(self, arg: tuple[int, Sequence[Sequence[int]], Sequence[Sequence[int]]], /) -> None: ...
+
 class Columns:
     def __init__(
         self,
@@ -409,6 +421,8 @@ def grow(
     lower: float,
     upper: float,
     key: int,
+    path: Sequence[int],
+    paths: PathRules | None,
     progress: NDArray[numpy.int64],
 ) -> tuple[Any, ...]: ...
 def histogram(

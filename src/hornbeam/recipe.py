@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Literal, Protocol, Self
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.engine import LocalEngine
-from hornbeam.data.sources import MemorySource
+from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
@@ -115,7 +115,12 @@ class Recipe(Fitter):
 
     def bin(self, table: Table, n_jobs: int = 1) -> Bins:
         """Choose the bins of a table."""
-        return Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
+        return self.bin_source(MemorySource(table), LocalEngine(n_jobs))
+
+    def bin_source(self, source: Source, engine: Engine) -> Bins:
+        """Choose the bins of a source; thresholds of forced splits are edges."""
+        bins = Bins.fit(source, engine, max_bins=self.bins_for(source.n_rows))
+        return self.grower.refine(bins, source.schema)
 
     def finish(self, tree: Tree, table: Table | None = None, *, n_jobs: int = 1) -> Tree:  # noqa: ARG002
         """Prune and smooth a grown tree."""

@@ -31,6 +31,9 @@ def library_fit(table, **parameters):
         (["--balanced", "--max-leaves", "9", "--min-leaf", "5"],
          {"class_weight": "balanced", "max_leaf_nodes": 9, "min_samples_leaf": 5}),
         (["--tolerance", "0.1", "--seed", "3"], {"tolerance": 0.1, "random_state": 3}),
+        (["--interact", "amount, income", "--interact", "age,zip", "--once-per-path", "--forbid-below", "age", "zip"],
+         {"interaction_cst": [["amount", "income"], ["age", "zip"]], "once_per_path": True,
+          "forbidden_below": {"age": ["zip"]}}),
     ],
 )  # fmt: skip
 def test_the_file_is_the_library_s_to_the_last_byte(run, options, parameters):
@@ -186,3 +189,16 @@ def test_a_copy_of_the_target_is_doubted_unless_it_is_meant(run, target, copy, w
     assert json.loads(run(*command, "--json", "-q").stdout)["doubts"] == [doubt]
     assert "later" not in run(*command, "--numeric", "later").stderr
     assert "later" not in run(*command, "--drop", "later").stderr
+
+
+def test_the_splits_to_begin_with_come_from_a_file(run):
+    split = {"feature": "age", "threshold": 40, "right": {"feature": "amount", "threshold": 1000}}
+    Path("splits.json").write_text(json.dumps(split))
+    assert run(*FIT, "--nominal", "zip", "--forced-splits", "splits.json").exit_code == 0
+    model = library_fit(read_table("loans.csv", types={"zip": "text"}), forced_splits=split)
+    hornbeam.save(model, "by-hand.hornbeam")
+    assert Path("loans.hornbeam").read_bytes() == Path("by-hand.hornbeam").read_bytes()
+    Path("splits.json").write_text("age")
+    failed = run(*FIT, "--forced-splits", "splits.json")
+    assert failed.exit_code == 2
+    assert "is not a file of JSON" in failed.stderr

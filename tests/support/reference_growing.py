@@ -21,7 +21,17 @@ from hornbeam.data.table import Table
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree import Skeleton, Tree
 
-__all__ = ["Case", "Node", "Trial", "Twin", "best_subset_gain", "entropy", "gini", "grow_slowly"]
+__all__ = [
+    "Case",
+    "Node",
+    "Trial",
+    "Twin",
+    "best_subset_gain",
+    "entropy",
+    "gini",
+    "grow_slowly",
+    "may_follow",
+]
 
 TIE = 2.0**-36
 C45_TIE = 1e-6
@@ -57,6 +67,7 @@ class Node:
     cases: Cases
     depth: int
     bounds: tuple[float, float]
+    path: frozenset[int] = frozenset()
     trial: Trial | None = None
     children: list["Node"] = field(default_factory=list)
 
@@ -71,6 +82,17 @@ def gini(counts: Sequence[float]) -> float:
     """Gini impurity of class weights."""
     total = sum(counts)
     return 1 - sum((n / total) ** 2 for n in counts) if total else 0.0
+
+
+def may_follow(grower: Grower, path: frozenset[int], f: int, n_features: int) -> bool:
+    """Whether a feature may split a node below splits of these features."""
+    if f in path and grower.once_per_path:
+        return False
+    if any((above, f) in (grower.forbidden_below or ()) for above in path):
+        return False
+    groups = [set(group) for group in grower.interactions or ()]
+    groups.append(set(range(n_features)).difference(*groups))
+    return any({*path, f} <= group for group in groups)
 
 
 def weight_of(cases: Cases) -> int:
@@ -111,7 +133,8 @@ class Twin:
                 branches = self.spread(node) if node.trial.spreads else self.part(node)
                 for slot, cases in enumerate(branches):
                     bounds = self.bounds_below(node, slot, branches)
-                    node.children.append(Node(cases, node.depth + 1, bounds))
+                    path = node.path | {node.trial.feature}
+                    node.children.append(Node(cases, node.depth + 1, bounds, path))
                 nodes += node.children
         return nodes
 
@@ -185,17 +208,21 @@ class Twin:
 
     def best(self, node: Node) -> Trial | None:
         """The test a node asks."""
-        trials = [t for f in range(len(self.n_codes)) if (t := self.best_of_feature(node, f))]
-        winner = self.by_ratio(trials) if self.ratio else first_best(trials, TIE)
+        features = [
+            f for f in range(len(self.n_codes)) if may_follow(self.grower, node.path, f, len(self.n_codes))
+        ]
+        trials = [t for f in features if (t := self.best_of_feature(node, f))]
+        winner = self.by_ratio(trials, features) if self.ratio else first_best(trials, TIE)
         if winner is None:
             return None
         decrease = winner.gain * weight_of(node.cases) / self.total
         return winner if decrease >= self.grower.min_impurity_decrease else None
 
-    def by_ratio(self, trials: list[Trial]) -> Trial | None:
+    def by_ratio(self, trials: list[Trial], features: list[int]) -> Trial | None:
         """C4.5: of the tests with at least average gain, the first with the best ratio."""
         few = [not self.bins.nominal[f] or n < 0.3 * len(self.cases) for f, n in enumerate(self.n_codes)]
-        gains = [t.gain for t in trials if few[t.feature] or not any(few)]
+        none_few = not any(few[f] for f in features)
+        gains = [t.gain for t in trials if few[t.feature] or none_few]
         if not gains:
             return None
         bar = sum(gains) / len(gains) - 1e-3

@@ -14,7 +14,15 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.weights import fixed_point_weights
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 
-__all__ = ["OF_CLASSES", "bins_of", "growers", "random_table", "regression_tables", "training_tables"]
+__all__ = [
+    "OF_CLASSES",
+    "bins_of",
+    "growers",
+    "path_constraints",
+    "random_table",
+    "regression_tables",
+    "training_tables",
+]
 
 OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 
@@ -100,7 +108,7 @@ def regression_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
 
 @st.composite
 def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: Any = Missing) -> Grower:
-    """Growers for a table; constraints only where it has two classes or a number, on features with an order."""
+    """Growers for a table; monotone only where it has two classes or a number, on features with an order."""
     free, any_sign = st.just(0), st.sampled_from([-1, 0, 1])
     signs = st.tuples(*(free if f.kind is Kind.NOMINAL else any_sign for f in table.schema.features))
     kept = draw(st.sampled_from(list(missing)))
@@ -110,6 +118,7 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
         table.schema.n_classes == 2 or table.numeric_target is not None
     ) and kept is not Missing.FRACTIONAL
     constrained = may_bind and draw(st.integers(0, 3)) == 0
+    paths = draw(path_constraints(table.schema.n_features)) if draw(st.integers(0, 3)) == 0 else {}
     return Grower(
         criterion=draw(st.sampled_from(list(criteria))),
         nominal=draw(st.sampled_from(Nominal)),
@@ -121,4 +130,18 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
         min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.013])),
         monotone=draw(signs) if constrained else None,
         corrected=draw(st.booleans()),
+        **paths,
     )
+
+
+@st.composite
+def path_constraints(draw: DrawFn, n_features: int) -> dict[str, Any]:
+    """Constraints on the features of a path, as parameters of a grower; at least one."""
+    feature = st.integers(0, n_features - 1)
+    groups = st.lists(st.lists(feature, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
+    pairs = st.lists(st.tuples(feature, feature), min_size=1, max_size=4)
+    drawn = {
+        "interactions": draw(st.none() | groups.map(tuple)),
+        "forbidden_below": draw(st.none() | pairs.map(tuple)),
+    }
+    return {**drawn, "once_per_path": drawn == dict.fromkeys(drawn) or draw(st.booleans())}

@@ -1,7 +1,7 @@
 """The one edit that all others are: a node and all below it are replaced by another branch.
 
 The rows are counted anew, and the smoothers of the tree, with their fitted parameters, give the predictions. An edit
-that leaves a child without rows, or that breaks a monotone constraint, is refused.
+that leaves a child without rows, or that breaks a constraint of growing, is refused.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from hornbeam.tree.edit import collapse, count_rows, fractional_unit, with_decis
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.subtree import replace_subtree
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import path
 from hornbeam.typing import Floats
 
 __all__ = ["replace_branch"]
@@ -61,7 +62,7 @@ def replace_branch(
     Raises
     ------
     ParameterError
-        If a child has no rows, a monotone constraint is broken, or the tree has a teacher and `branch` is not a leaf.
+        If a child has no rows, a constraint is broken, or the tree has a teacher and `branch` is not a leaf.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def _prune_taught(tree: Tree, node: int, branch: Skeleton, step: Step | None) ->
 
 
 def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) -> None:
-    """Refuse new children without rows, and splits against a monotone constraint."""
+    """Refuse new children without rows, and splits against a constraint."""
     skeleton, names = tree.skeleton, tree.schema.names
     for node in nodes[tree.rows[nodes] == 0].tolist():
         name = names[skeleton.feature.item(skeleton.parent.item(node))]
@@ -109,6 +110,7 @@ def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) ->
             f"no row has {_words(tree, node)}: a child of the split of {name!r} would be empty. Expected a split with "
             "rows in every child."
         )
+    _check_paths(tree, nodes[skeleton.n_children[nodes] > 0].tolist(), rows)
     signs = rows.grower.monotone
     if signs is None:
         return
@@ -120,6 +122,21 @@ def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) ->
             raise ParameterError(
                 f"the split {_words(tree, first)} breaks the monotone constraint {signs[column]:+d} of "
                 f"{names[column]!r}: the rate is {low:.4g} below and {high:.4g} above. Expected a split that keeps it."
+            )
+
+
+def _check_paths(tree: Tree, inner: list[int], rows: TrainingRows) -> None:
+    """Refuse splits whose features may not follow those above them."""
+    rules, skeleton = rows.grower.path_rules(tree.schema), tree.skeleton
+    if rules is None:
+        return
+    for node in inner:
+        above = [skeleton.feature.item(one) for one in path(skeleton, node)[:-1]]
+        column = skeleton.feature.item(node)
+        if not rules.allowed(above)[column]:
+            raise ParameterError(
+                f"a split of {tree.schema.names[column]!r} at node {node}: a constraint does not allow the feature "
+                "below the splits above. Expected another feature."
             )
 
 

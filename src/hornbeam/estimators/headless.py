@@ -16,6 +16,7 @@ from hornbeam.data.table import Table
 from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
 from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.persistence.parameters import without_unset
 from hornbeam.estimators.persistence.trees import classifier_model
 from hornbeam.recipe import Fitter
 from hornbeam.storage import Model
@@ -65,6 +66,10 @@ class Settings:
     costs: Any = None
     class_weight: Any = None
     monotonic_cst: Any = None
+    interaction_cst: Any = None
+    once_per_path: bool = False
+    forbidden_below: Any = None
+    forced_splits: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -198,6 +203,10 @@ class RegressionSettings:
     slopes: Any = "auto"
     teacher: Any = "auto"
     monotonic_cst: Any = None
+    interaction_cst: Any = None
+    once_per_path: bool = False
+    forbidden_below: Any = None
+    forced_splits: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -271,7 +280,9 @@ def fit_regression_rows(
 
 def _as_parameters(settings: Settings | RegressionSettings) -> dict[str, Any]:
     """Return the settings as `get_params` of the estimator would."""
-    return {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
+    return without_unset(
+        {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
+    )
 
 
 def decide(model: Model, belief: Floats, table: Table | None = None) -> list[Label]:

@@ -82,6 +82,19 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name.
+    interaction_cst : {"pairwise", "no_interactions"}, sequence of groups of features, or None, default=None
+        Groups of features, by name or index, that may occur together on a path from the root to a leaf, as in
+        scikit-learn and XGBoost. Features in no group form one more group. "pairwise": at most two features on a path;
+        "no_interactions": one.
+    once_per_path : bool, default=False
+        Whether a feature splits at most one node of a path.
+    forbidden_below : dict or None, default=None
+        ``{"income": ["assets"]}``: no split on assets below a split on income.
+    forced_splits : dict, Tree or None, default=None
+        The splits that the tree begins with; growing goes on below them. A tree, or a dict with the keys of LightGBM:
+        ``{"feature": "income", "threshold": 50_000, "left": {...}, "right": {...}}``. A nominal feature has ``groups``
+        of categories instead of a threshold. Missing values get a child of their own, unless ``missing`` is "left" or
+        "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None`` keeps all.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
         random, and the order of the rows does not matter.
@@ -149,6 +162,10 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         slopes: Any = "auto",
         teacher: Any = "auto",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        once_per_path: bool = False,
+        forbidden_below: Any = None,
+        forced_splits: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -168,6 +185,10 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         self.slopes = slopes
         self.teacher = teacher
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.once_per_path = once_per_path
+        self.forbidden_below = forbidden_below
+        self.forced_splits = forced_splits
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -108,7 +108,9 @@ class NodeRows:
     def node_range(self) -> NodeRange:
         """Its rows, depth and bounds, for the growing kernel."""
         depth = int(depths(self.tree.skeleton)[self.node])
-        return NodeRange(0, len(self.at), depth, *self._bounds())
+        above = path(self.tree.skeleton, self.node)[:-1]
+        features = tuple(self.tree.skeleton.feature.item(node) for node in above)
+        return NodeRange(0, len(self.at), depth, *self._bounds(), path=features)
 
     @property
     def mean(self) -> float:

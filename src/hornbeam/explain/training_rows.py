@@ -5,10 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.data.binning.bins import Bins
-from hornbeam.data.engine import LocalEngine
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError, shown
 from hornbeam.growing import Grower
@@ -50,8 +47,7 @@ class TrainingRows:
         searched = table if factors is None else _weighted(table, factors)
         recipe.grower._check_target(table.schema)
         _refuse_unseen(searched)
-        bins = Bins.fit(MemorySource(searched), LocalEngine(), max_bins=recipe.bins_for(searched.n_rows))
-        return tree, cls(table, recipe.grower, EncodedTable.of(searched, bins))
+        return tree, cls(table, recipe.grower, EncodedTable.of(searched, recipe.bin(searched)))
 
 
 def _read(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:

@@ -6,6 +6,8 @@ Read in this order:
 - `impurity`: entropy and Gini of class counts
 - `grower`: the parameters, and the two ways to grow
 - `constraints`: checks of monotone constraints
+- `path_rules`: which features may occur together on a path
+- `forced_splits`: the splits that a tree begins with
 - `encoded_table`: a table with its bins and codes
 - `in_memory`: growth from rows in memory
 - `parallel`: the same with several threads

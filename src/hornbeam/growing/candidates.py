@@ -20,7 +20,15 @@ from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nomi
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Candidate", "Direction", "NodeCells", "Way", "all_candidates", "best_candidates"]
+__all__ = [
+    "Candidate",
+    "Direction",
+    "NodeCells",
+    "Way",
+    "all_candidates",
+    "best_candidates",
+    "gain_of_children",
+]
 
 type Direction = Literal["left", "right", "own", "every"]
 """Where rows with a missing value go: to the first or second child, to a child of their own, or to every child."""
@@ -32,6 +40,7 @@ _TIE = 1e-6  # C4.5: a gain up to this is none
 # With missing values and more than two classes the kernel finds the best subset of the known categories, then the side
 # of the missing values.
 _OVERLOOKED = "growing chooses the subset first, then the side of missing values"
+_NOT_HERE = "a constraint does not allow the feature below the splits above"
 _CLOSE = 1e-5  # C4.5: values as close as this are not separated
 _MOST_CODES = 4_000_000  # in the children of all splits that are listed
 
@@ -158,6 +167,11 @@ class NodeCells:
         """Rules of growing."""
         return self.spec.rules
 
+    def allows(self, f: int) -> bool:
+        """Return whether the rules of paths allow a feature here."""
+        allowed = subtree.allowed_features(self.spec, self.node)
+        return allowed is None or bool(allowed[f])
+
     def of_feature(self, f: int) -> Cells:
         """Return the numbers of each code of a feature, the missing code last: shape (n_codes + 1, m)."""
         first, last = self.spec.offsets[f : f + 2]
@@ -184,9 +198,12 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
         else:
             found[f], numbers[f] = best
     spec = node.spec._replace(rules=_changed(node.rules, min_decrease=0.0))
+    allowed = subtree.allowed_features(node.spec, node.node)
     ranked = []
     while found:
-        winner = levelwise.choose_split(numbers.ravel(), spec, node.evidence, node.n_rows, node.variance)
+        winner = levelwise.choose_split(
+            numbers.ravel(), spec, node.evidence, node.n_rows, node.variance, allowed
+        )
         if winner < 0:  # only for gain ratio
             left_out = [one._replace(rejected=one.rejected or _left_out(one)) for one in found.values()]
             ranked += sorted(left_out, key=_falling)
@@ -243,6 +260,8 @@ def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]
 
 def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
     """Return the best allowed split of a feature and its four numbers (`FeatureSplits`); None if there is none."""
+    if not node.allows(f):
+        return None
     cells = node.of_feature(f).ravel()
     spec = node.spec.some(f, f + 1)
     spec = spec._replace(rules=_changed(spec.rules, max_features=0))
@@ -343,6 +362,17 @@ class _Parts:
         return found
 
 
+def gain_of_children(spec: GrowthSpec, node: NodeRange, evidence: Counts, n_rows: Counts) -> float:
+    """Return the gain of a split from the evidence and the number of rows of each child."""
+    if spec.sums:
+        cells: Counts = np.column_stack((evidence[:, 1], evidence[:, 0], n_rows))
+    else:  # the gain does not depend on the number of rows of a class
+        cells = np.stack((evidence, evidence > 0), axis=2).reshape(len(evidence), -1).astype(np.int64)
+    total = int(n_rows.sum() if spec.sums else (evidence > 0).sum())
+    parent = NodeCells(cells, spec, evidence.sum(axis=0), total, node, 0.0, ())
+    return _Parts(parent, cells[None], False, 0).gains().item()
+
+
 # ---- all splits of a feature -------------------------------------------------------------------------------
 
 
@@ -431,7 +461,9 @@ def _scan(node: NodeCells, f: int, *, most: int, none_taken: bool) -> list[Candi
     the S-value of the best is near 0, or because its subset is too small on either side.
     """
     found = [one for sweep in _sweeps(node, f) for one in _candidates(node, sweep, most)]
-    if none_taken:
+    if not node.allows(f):
+        found = [one._replace(rejected=_NOT_HERE) for one in found]
+    elif none_taken:
         reason = "no more gain than by chance" if node.rules.corrected else _OVERLOOKED
         found = [one._replace(rejected=one.rejected or reason) for one in found]
     return found

@@ -1,10 +1,11 @@
 """Parameters of growing, and the two ways to grow: in memory, and level by level through an engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, inf
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +21,20 @@ from hornbeam.growing import in_memory
 from hornbeam.growing.constraints import check_monotone, monotone_array
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.growing.forced_splits import check_forced, forced_skeleton
+from hornbeam.growing.path_rules import check_features, make_path_rules
 from hornbeam.growing.progress import PassReport, Watch
 from hornbeam.growing.tree_builder import build_tree
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Nodes, Rules
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Nodes, PathRules, Rules
 from hornbeam.tree.leaf_budget import keep_best_leaves
+from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes, Counts, Floats
 
 __all__ = ["Grower"]
 
+_UNSET = ("interactions", "once_per_path", "forbidden_below", "forced")
 _UNLIMITED = np.iinfo(np.int32).max
 _MOST_CLASSES = 65_535
 _KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
@@ -92,6 +97,16 @@ class Grower:
     design_effect : float
         Number of rows of weight 1 that count as one independent row: above 1 for rows drawn with replacement. Only the
         correction uses it.
+    interactions : tuple of tuples of int or None
+        Groups of features that may occur together on a path: one group must contain all features of a path. Features
+        in no group form one more group. None: all features may occur together.
+    once_per_path : bool
+        Whether a feature splits at most one node of a path.
+    forbidden_below : tuple of pairs of int or None
+        Pairs of features, of which the second may not split a node below a split of the first.
+    forced : tuple of ForcedSplit or None
+        The splits that the tree begins with (`hornbeam.growing.forced_splits.forced_splits` of a skeleton); growing
+        goes on from its leaves. They are kept whatever their gain and the sizes of their children.
 
     Notes
     -----
@@ -126,6 +141,10 @@ class Grower:
     max_features: int | None = None
     corrected: bool = False
     design_effect: float = 1.0
+    interactions: tuple[tuple[int, ...], ...] | None = None
+    once_per_path: bool = False
+    forbidden_below: tuple[tuple[int, int], ...] | None = None
+    forced: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -142,6 +161,8 @@ class Grower:
                     f"Pass {name}={least} for the smallest."
                 )
         check_monotone(self.monotone)
+        check_features("interactions", self.interactions)
+        check_features("forbidden_below", self.forbidden_below)
 
     def grow(
         self,
@@ -264,6 +285,42 @@ class Grower:
             on_progress=on_progress,
         )
 
+    def forced_skeleton(self, schema: Schema) -> Skeleton | None:
+        """Return the splits that the tree begins with; None if there are none.
+
+        Raises
+        ------
+        ParameterError
+            If they do not fit the features of the rows, or break another parameter.
+        """
+        if self.forced is None:
+            return None
+        skeleton = forced_skeleton(self.forced)
+        check_forced(skeleton, schema, self.max_depth, self.monotone, self.path_rules(schema))
+        return skeleton
+
+    def refine(self, bins: Bins, schema: Schema) -> Bins:
+        """Return bins whose edges include the thresholds of the forced splits."""
+        skeleton = self.forced_skeleton(schema)
+        if skeleton is None:
+            return bins
+        numeric = np.flatnonzero(np.isfinite(skeleton.threshold)).tolist()
+        return bins.with_edges(
+            [(skeleton.feature.item(node), skeleton.threshold.item(node)) for node in numeric]
+        )
+
+    def path_rules(self, schema: Schema) -> PathRules | None:
+        """Return which features may follow each other on a path; None if all may.
+
+        Raises
+        ------
+        ParameterError
+            If a constraint names a feature that the schema does not have.
+        """
+        return make_path_rules(
+            schema, self.interactions, self.forbidden_below, once_per_path=self.once_per_path
+        )
+
     def _check_target(self, schema: Schema) -> None:
         """Refuse a classification criterion for a numeric target, and the reverse."""
         if schema.is_regression != (self.criterion is Criterion.SQUARED_ERROR):
@@ -288,7 +345,8 @@ class Grower:
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
         n_classes = 1 if schema.is_regression else schema.n_classes
-        return GrowthSpec.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules)
+        paths = self.path_rules(schema)
+        return GrowthSpec.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules, paths)
 
     def _regression_rules(self, table: Table, target: NumericTarget) -> Rules:
         total = table.n_rows if table.weight is None else int(table.weight.sum())
@@ -332,17 +390,22 @@ class Grower:
         bins: Bins,
         schema: Schema,
         unit: float | Floats,
+        thresholds: Mapping[int, float],
         squares: Counts | None = None,
     ) -> Tree:
         at_values = self.criterion is Criterion.GAIN_RATIO
-        tree = build_tree(nodes, bins, schema, unit, self._step(), squares, at_values=at_values)
+        tree = build_tree(
+            nodes, bins, schema, unit, self._step(), squares, at_values=at_values, thresholds=thresholds
+        )
         return self._limit_leaves(tree)
 
     def _limit_leaves(self, tree: Tree) -> Tree:
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
 
     def _step(self) -> Step:
-        """Return the parameters as an entry of the tree's history."""
-        values = [getattr(self, name) for name in self.__slots__]
-        plain = [value.value if isinstance(value, StrEnum) else value for value in values]
-        return Step("grow", tuple(zip(self.__slots__, plain, strict=True)))
+        """Return the parameters as an entry of the tree's history, without constraints that are not set."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        plain = {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
+        return Step.of(
+            "grow", **{name: value for name, value in plain.items() if name not in _UNSET or value}
+        )

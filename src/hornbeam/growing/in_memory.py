@@ -10,6 +10,8 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import apply_class_weight
 from hornbeam.growing.constraints import refuse_fractional
 from hornbeam.growing.criterion import Missing
+from hornbeam.growing.forced_splits import ForcedTop
+from hornbeam.growing.levelwise.nodes import attach_subtrees
 from hornbeam.growing.parallel import ParallelGrower
 from hornbeam.growing.progress import Watch
 from hornbeam.growing.tree_builder import build_regression_tree
@@ -51,22 +53,36 @@ def grow_in_memory(
     codes = bins.encode(table, n_jobs) if codes is None else codes
     progress = Watch() if watch is None else watch
 
-    def grow_nodes(rows: Rows, spec: GrowthSpec) -> Nodes:
-        root = NodeRange.root(rows.n_rows, spec, key)
+    def grow_nodes(rows: Rows, spec: GrowthSpec, top: ForcedTop | None) -> Nodes:
+        def grow_serially() -> Nodes:
+            if top is None:
+                root = NodeRange.root(rows.n_rows, spec, key)
+                return subtree.grow(rows, spec, root, progress.progress_slot())
+            return attach_subtrees(
+                top.node_list.nodes(),
+                [
+                    (leaf.node, subtree.grow(rows, spec, leaf.node_range, progress.progress_slot()))
+                    for leaf in top.leaves
+                ],
+            )
+
         fractional = spec.rules.missing == subtree.Missing.fractional
         if rows.codes.size < quick_codes and not fractional:
-            return subtree.grow(rows, spec, root, progress.progress_slot())
+            return grow_serially()
         if n_jobs == 1 or rows.n_rows < serial_rows or fractional:
-            return progress.run(lambda: subtree.grow(rows, spec, root, progress.progress_slot()))
+            return progress.run(grow_serially)
         with Pool(n_jobs) as pool:
-            parallel = ParallelGrower(rows, spec, n_jobs, pool, root, smallest_grain)
+            parallel = ParallelGrower(rows, spec, n_jobs, pool, key, smallest_grain, top)
             return progress.run(lambda: parallel.grow(progress))
 
     rows, spec = encoded_rows(grower, table, bins, codes)
-    nodes = grow_nodes(rows, spec)
+    skeleton, top = grower.forced_skeleton(table.schema), None
+    if skeleton is not None:
+        top, rows = ForcedTop.count(skeleton, bins, spec, rows, key)
+    nodes, thresholds = grow_nodes(rows, spec, top), {} if top is None else top.thresholds
     if table.numeric_target is not None:
-        return grower._limit_leaves(build_regression_tree(nodes, bins, table, grower._step()))
-    tree = grower._build_tree(nodes, bins, table.schema, spec.rules.unit)
+        return grower._limit_leaves(build_regression_tree(nodes, bins, table, grower._step(), thresholds))
+    tree = grower._build_tree(nodes, bins, table.schema, spec.rules.unit, thresholds)
     if table.class_weight is None:
         return tree
     return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from hornbeam.growing.forced_splits import ForcedTop
 from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees
 from hornbeam.growing.levelwise.open_node import OpenNode, may_split
 from hornbeam.growing.progress import Watch
@@ -25,23 +26,27 @@ class ParallelGrower:
     """Grows large nodes with all threads together, and the subtrees below them with one thread each."""
 
     def __init__(
-        self, rows: Rows, spec: GrowthSpec, n_jobs: int, pool: Pool, root: NodeRange, smallest_grain: int
+        self,
+        rows: Rows,
+        spec: GrowthSpec,
+        n_jobs: int,
+        pool: Pool,
+        key: int,
+        smallest_grain: int,
+        top: ForcedTop | None = None,
     ) -> None:
         self.rows = rows
         self.spec = spec
         self.n_jobs = n_jobs
         self.pool = pool
         self.grain = max(smallest_grain, rows.n_rows // (_SUBTREES_PER_THREAD * n_jobs))
-        self.node_list = NodeList(spec)
-        self.root = root
+        self.node_list = NodeList(spec) if top is None else top.node_list
+        self.key = key
+        self.top = top
 
     def grow(self, watch: Watch) -> Nodes:
-        """Grow the tree of all rows."""
-        root = OpenNode(0, self.root, np.zeros(self.spec.n_channels, dtype=np.int64))
-        self._count([root])
-        root.counts = self._evidence(root)
-        self.node_list.add(-1, 0, root.n_rows, root.counts)
-        open_nodes = [root]
+        """Grow the tree of all rows, from the root or from the leaves of the forced splits."""
+        open_nodes = [self._root()] if self.top is None else self._leaves(self.top)
         small: list[OpenNode] = []
         while open_nodes and not watch.stopped:
             small += [node for node in open_nodes if node.n_rows <= self.grain]
@@ -64,6 +69,18 @@ class ParallelGrower:
         return attach_subtrees(
             self.node_list.nodes(), [(leaf.node, nodes) for leaf, nodes in zip(small, subtrees, strict=True)]
         )
+
+    def _root(self) -> OpenNode:
+        root_range = NodeRange.root(self.rows.n_rows, self.spec, self.key)
+        root = OpenNode(0, root_range, np.zeros(self.spec.n_channels, dtype=np.int64))
+        self._count([root])
+        root.counts = self._evidence(root)
+        self.node_list.add(-1, 0, root.n_rows, root.counts)
+        return root
+
+    def _leaves(self, top: ForcedTop) -> list[OpenNode]:
+        self._count([leaf for leaf in top.leaves if leaf.n_rows > self.grain])
+        return top.leaves
 
     def _best_split(self, node: OpenNode) -> Split | None:
         assert node.cells is not None

@@ -11,13 +11,13 @@ from hornbeam.data.sources import Partition
 from hornbeam.errors import ParameterError
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
-from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rules
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
-from hornbeam.typing import Counts
+from hornbeam.typing import Counts, Indices
 
-__all__ = ["count_encoded", "skeleton_to_code_tree"]
+__all__ = ["add_stopped", "count_encoded", "count_stopped", "skeleton_to_code_tree"]
 
 
 def count_encoded(
@@ -64,8 +64,7 @@ def count_encoded(
     """
     nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
     spec = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
-    shared = (source, spec, skeleton_to_code_tree(tree.skeleton, bins))
-    [stopped] = engine.reduce(_count_rows, source.partitions(), shared)
+    stopped = count_stopped(source, spec, skeleton_to_code_tree(tree.skeleton, bins), engine)
     total = pull_up(tree.skeleton, stopped)
     return Tree.raw(
         tree.schema,
@@ -76,6 +75,24 @@ def count_encoded(
         gain=tree.gain,
         history=tree.history if step is None else (*tree.history, step),
     )
+
+
+def count_stopped(source: EncodedSource, spec: GrowthSpec, code_tree: CodeTree, engine: Engine) -> Counts:
+    """Add up the evidence, and the number of rows, that end at each node, in one pass."""
+    [stopped] = engine.reduce(_count_rows, source.partitions(), (source, spec, code_tree))
+    counted: Counts = stopped
+    return counted
+
+
+def add_stopped(stopped: Counts, rows: Rows, node: Indices) -> None:
+    """Add rows to the nodes where they end: the weight of each class, or weight and sum, and the number of rows."""
+    weight = 1 if rows.weight is None else rows.weight
+    if rows.numerator is None:
+        np.add.at(stopped, (node, rows.label), weight)
+    else:
+        np.add.at(stopped[:, 0], node, weight)
+        np.add.at(stopped[:, 1], node, rows.numerator)
+    stopped[:, -1] += np.bincount(node, minlength=len(stopped))
 
 
 def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
@@ -108,12 +125,10 @@ def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
 def _count_rows(
     partitions: Sequence[Partition], shared: tuple[EncodedSource, GrowthSpec, CodeTree]
 ) -> list[Counts]:
-    """Weight of each class, and number of rows, that end at each node."""
+    """Evidence, and number of rows, that end at each node."""
     source, spec, code_tree = shared
-    stopped = np.zeros((len(code_tree.feature), spec.n_classes + 1), dtype=np.int64)
+    stopped = np.zeros((len(code_tree.feature), spec.n_channels + 1), dtype=np.int64)
     for partition in partitions:
         rows = source.read(partition)
-        node = levelwise.descend(rows.codes, spec, code_tree)
-        np.add.at(stopped, (node, rows.label), 1 if rows.weight is None else rows.weight)
-        stopped[:, -1] += np.bincount(node, minlength=len(stopped))
+        add_stopped(stopped, rows, levelwise.descend(rows.codes, spec, code_tree))
     return [stopped]

@@ -1,5 +1,8 @@
 """Trees from the nodes of the kernels: level order, thresholds instead of codes, concatenated slot maps."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
@@ -26,15 +29,17 @@ def build_tree(
     squares: Counts | None = None,
     *,
     at_values: bool = False,
+    thresholds: Mapping[int, float] = MappingProxyType({}),
 ) -> Tree:
     """Build a tree from nodes whose splits are on codes.
 
     Thresholds lie midway between neighbouring values of the node; with ``at_values`` they are then lowered to
-    a value of the training set, as C4.5 does. For a numeric target ``squares`` is the sum of squares of the rows that
-    end at each node.
+    a value of the training set, as C4.5 does. ``thresholds`` are those of nodes whose threshold is given. For a numeric
+    target ``squares`` is the sum of squares of the rows that end at each node.
     """
     order = level_order(nodes.parent, nodes.slot)
-    skeleton, evidence = build_skeleton(nodes, bins, order, at_values=at_values), nodes.evidence[order]
+    skeleton = build_skeleton(nodes, bins, order, at_values=at_values, thresholds=thresholds)
+    evidence = nodes.evidence[order]
     if squares is not None:
         evidence = np.column_stack([evidence, pull_up(skeleton, squares[order])])
     return Tree.raw(
@@ -48,24 +53,38 @@ def build_tree(
     )
 
 
-def build_skeleton(nodes: Nodes, bins: Bins, order: np.ndarray, *, at_values: bool = False) -> Skeleton:
+def build_skeleton(
+    nodes: Nodes,
+    bins: Bins,
+    order: np.ndarray,
+    *,
+    at_values: bool = False,
+    thresholds: Mapping[int, float] = MappingProxyType({}),
+) -> Skeleton:
     """Build a skeleton from nodes whose splits are on codes; ``order`` lists the nodes in level order."""
     feature = nodes.feature[order]
+    threshold = _thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values)
+    if thresholds:
+        place = np.argsort(order)
+        threshold[place[list(thresholds)]] = list(thresholds.values())
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
     return Skeleton.of(
         n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
         feature=feature,
-        threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values),
+        threshold=threshold,
         slot_start=slot_start,
         slot_of=slot_of,
         missing_slot=nodes.missing_slot[order],
     )
 
 
-def build_regression_tree(nodes: Nodes, bins: Bins, table: Table, step: Step) -> Tree:
+def build_regression_tree(
+    nodes: Nodes, bins: Bins, table: Table, step: Step, thresholds: Mapping[int, float]
+) -> Tree:
     """Build a regression tree; the rows are counted again, because the kernels do not sum squares."""
     order = level_order(nodes.parent, nodes.slot)
-    return count_rows(build_skeleton(nodes, bins, order), table, gain=nodes.gain[order], history=(step,))
+    skeleton = build_skeleton(nodes, bins, order, thresholds=thresholds)
+    return count_rows(skeleton, table, gain=nodes.gain[order], history=(step,))
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam import _native
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, Split, cell_kind
@@ -100,16 +101,27 @@ def best_per_feature(
     lower: float,
     upper: float,
     variance: float = 0.0,
+    allowed: NDArray[np.uint8] | None = None,
 ) -> FeatureSplits:
-    """Find the best split per feature of one node, from its cells, evidence, rows and target variance."""
+    """Find the best split per feature of one node, from its cells, evidence, rows and target variance.
+
+    ``allowed`` is 1 for each feature that may split the node; None: all features may.
+    """
     common = (cell_kind(spec, cells), spec.columns, spec.criterion, spec.rules)
-    numbers, splits = _native.best_per_feature(cells, *common, evidence, n_rows, lower, upper, variance)
+    numbers, splits = _native.best_per_feature(
+        cells, *common, evidence, n_rows, lower, upper, variance, allowed
+    )
     return FeatureSplits(numbers, [Split(*split) for split in splits])
 
 
 def choose_split(
-    numbers: Floats, spec: GrowthSpec, evidence: Counts, n_rows: int, variance: float = 0.0
+    numbers: Floats,
+    spec: GrowthSpec,
+    evidence: Counts,
+    n_rows: int,
+    variance: float = 0.0,
+    allowed: NDArray[np.uint8] | None = None,
 ) -> int:
     """Return the winning feature given the numbers of all features; -1: none."""
     common = (cell_kind(spec), spec.columns, spec.criterion, spec.rules)
-    return _native.choose_split(numbers, *common, evidence, n_rows, variance)
+    return _native.choose_split(numbers, *common, evidence, n_rows, variance, allowed)

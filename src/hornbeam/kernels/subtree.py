@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam import _native
-from hornbeam._native import Columns, Missing, Nominal, Rules, child_key
+from hornbeam._native import Columns, Missing, Nominal, PathRules, Rules, child_key
 from hornbeam.errors import DataError
 from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
@@ -28,9 +28,11 @@ __all__ = [
     "NodeRange",
     "Nodes",
     "Nominal",
+    "PathRules",
     "Rows",
     "Rules",
     "Split",
+    "allowed_features",
     "as_data_error",
     "best_split",
     "cell_kind",
@@ -90,6 +92,7 @@ class GrowthSpec(NamedTuple):
     n_cells: int
     n_classes: int
     value: Floats | None = None
+    paths: PathRules | None = None
 
     @classmethod
     def of(
@@ -101,11 +104,13 @@ class GrowthSpec(NamedTuple):
         n_classes: int,
         criterion: int,
         rules: Rules,
+        paths: PathRules | None = None,
     ) -> Self:
         """Check the columns; each has a cell per code, the missing code included."""
         columns = Columns(n_codes, nominal, monotone, value, n_classes)
         offsets = np.concatenate([[0], np.cumsum(n_codes + 1, dtype=np.int64)])
-        return cls(columns, criterion, rules, nominal, monotone, offsets, int(offsets[-1]), n_classes, value)
+        n_cells = int(offsets[-1])
+        return cls(columns, criterion, rules, nominal, monotone, offsets, n_cells, n_classes, value, paths)
 
     @property
     def sums(self) -> bool:
@@ -133,7 +138,7 @@ class GrowthSpec(NamedTuple):
         return (np.diff(self.offsets) - 1).astype(np.int32)
 
     def some(self, first: int, last: int) -> Self:
-        """Return the spec of the features from ``first`` up to ``last`` alone."""
+        """Return the spec of the features from ``first`` up to ``last`` alone, without rules of paths."""
         monotone = None if self.monotone is None else self.monotone[first:last]
         value = None if self.value is None else self.value[self.offsets[first] : self.offsets[last]]
         n_codes, nominal = self.n_codes[first:last], self.nominal[first:last]
@@ -142,11 +147,14 @@ class GrowthSpec(NamedTuple):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as plain arrays; the columns are checked again when they are loaded."""
         plain = (self.n_codes, self.nominal, self.monotone, self.value, self.n_classes)
-        return self.of, (*plain, self.criterion, self.rules)
+        return self.of, (*plain, self.criterion, self.rules, self.paths)
 
 
 class NodeRange(NamedTuple):
-    """A node's rows [begin, end), depth, bounds from monotone constraints, and key of its feature sampling."""
+    """A node's rows [begin, end), depth, bounds from monotone constraints, and key of its feature sampling.
+
+    ``path`` are the features that split its ancestors, in any order; repetitions do not matter.
+    """
 
     begin: int
     end: int
@@ -154,6 +162,7 @@ class NodeRange(NamedTuple):
     lower: float = 0.0
     upper: float = 1.0
     key: int = 0
+    path: tuple[int, ...] = ()
 
     @classmethod
     def root(cls, n_rows: int, spec: GrowthSpec, key: int = 0) -> Self:
@@ -217,9 +226,14 @@ def check_rows(rows: Rows, spec: GrowthSpec) -> None:
 
 def grow(rows: Rows, spec: GrowthSpec, node: NodeRange, progress: Counts) -> Nodes:
     """Grow a subtree from the rows of a node; ``progress`` is the array [rows done, stop]."""
-    given = (*rows, spec.columns, spec.criterion, spec.rules, *node, progress)
+    given = (*rows, spec.columns, spec.criterion, spec.rules, *node, spec.paths, progress)
     nodes = Nodes(*_native.grow(*given))
     return nodes._replace(map=narrow_slots(nodes.map))
+
+
+def allowed_features(spec: GrowthSpec, node: NodeRange) -> NDArray[np.uint8] | None:
+    """Return 1 for each feature that the rules of paths allow at a node; None if all features always are."""
+    return None if spec.paths is None else spec.paths.allowed(node.path)
 
 
 def empty_cells(rows: Rows, spec: GrowthSpec, n_slots: int = 1) -> Cells:
@@ -266,7 +280,8 @@ def best_split(
     node = NodeRange.root(n_rows, spec) if node is None else node
     bounds = (node.lower, node.upper, node.key)
     common = (cell_kind(spec, cells), spec.columns, spec.criterion, spec.rules)
-    found = _native.best_split(cells, *common, evidence, n_rows, *bounds, variance)
+    allowed = allowed_features(spec, node)
+    found = _native.best_split(cells, *common, evidence, n_rows, *bounds, variance, allowed)
     return None if found is None else Split(*found)
 
 

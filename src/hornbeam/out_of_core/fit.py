@@ -93,7 +93,7 @@ def fit(
         )
     recipe = fitter.fixed_recipe
     assert recipe is not None  # the plan would be a sample
-    bins = Bins.fit(source, engine, max_bins=recipe.bins_for(source.n_rows))
+    bins = recipe.bin_source(source, engine)
     with _encoded(source, bins, cache, engine) as encoded:
         tree = recipe.grower.grow_by_level(
             encoded,

@@ -57,6 +57,26 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 @click.option("--max-leaves", type=int, metavar="N", help="Leaves at most.")
 @click.option("--min-leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold.")
 @click.option(
+    "--interact",
+    multiple=True,
+    metavar="COL,COL,...",
+    help="Columns that may occur together on a path; repeatable, the others form one more group.",
+)
+@click.option("--once-per-path", is_flag=True, help="Test a column at most once on a path.")
+@click.option(
+    "--forbid-below",
+    type=(str, str),
+    multiple=True,
+    metavar="ABOVE BELOW",
+    help="No split on the second column below a split on the first; repeatable.",
+)
+@click.option(
+    "--forced-splits",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help='JSON of the splits to begin with: {"feature": "income", "threshold": 50000, "left": {...}}.',
+)
+@click.option(
     "--costs",
     type=(str, str, float),
     multiple=True,
@@ -177,11 +197,40 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
         "min_samples_leaf": options["min_leaf"],
         "random_state": options["seed"],
     }
+    parameters |= _path_constraints(options)
     if options["slopes"] is not None:
         parameters["slopes"] = options["slopes"]
     if options["preset"] is not None:
         parameters["preset"] = options["preset"]
     return parameters
+
+
+def _path_constraints(options: dict[str, Any]) -> dict[str, Any]:
+    groups = [[name.strip() for name in group.split(",")] for group in options["interact"]]
+    below: dict[str, list[str]] = {}
+    for above, other in options["forbid_below"]:
+        below.setdefault(above, []).append(other)
+    return {
+        "interaction_cst": groups or None,
+        "once_per_path": options["once_per_path"],
+        "forbidden_below": below or None,
+        "forced_splits": _forced_splits(options["forced_splits"]),
+    }
+
+
+def _forced_splits(path: str | None) -> Any:
+    """Read the splits to begin with from a file."""
+    if path is None:
+        return None
+    import json
+    from pathlib import Path
+
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise click.UsageError(
+            f"--forced-splits {path} is not a file of JSON; expected an object with feature and threshold."
+        ) from None
 
 
 def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:

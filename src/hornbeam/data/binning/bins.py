@@ -1,5 +1,6 @@
 """Bins: the cut points and categories by which values become small integer codes, and codes become thresholds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -114,6 +115,29 @@ class Bins:
             np.array(n_codes, np.int32),
             np.array([feature.kind == Kind.NOMINAL for feature in features], np.bool_),
         )
+
+    def with_edges(self, cuts: Iterable[tuple[int, float]]) -> Self:
+        """Return bins that also separate the values at some cuts: pairs of a numeric feature and a number.
+
+        A feature with a code for each value stays as it is. One with 65,535 codes loses the nearest edge.
+
+        Examples
+        --------
+        >>> from hornbeam.data.engine import LocalEngine
+        >>> from hornbeam.data.sources import MemorySource
+        >>> bins = Bins.fit(MemorySource(Table.read([[1.0], [2.0], [4.0], [8.0]])), LocalEngine(), max_bins=2)
+        >>> bins.with_edges([(0, 5.0)]).edges
+        (array([3., 5.]),)
+        """
+        edges, n_codes = list(self.edges), self.n_codes.copy()
+        for f, cut in cuts:
+            if self.values is not None and len(self.values[f]):
+                continue
+            if len(edges[f]) + 1 >= MOST_BINS and cut not in edges[f]:
+                edges[f] = np.delete(edges[f], np.abs(edges[f] - cut).argmin())
+            edges[f] = np.union1d(edges[f], [cut])
+            n_codes[f] = len(edges[f]) + 1
+        return type(self)(tuple(edges), self.values, n_codes, self.nominal)
 
     @property
     def digest(self) -> str:

@@ -5,9 +5,12 @@ from typing import Any
 
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.estimators.parameters.forced import resolve_forced
+from hornbeam.estimators.parameters.path_constraints import forbidden_pairs, interaction_groups
 from hornbeam.estimators.parameters.teaching import READABLE, has_teacher, taught_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import (
+    boolean,
     choice,
     is_named,
     limit,
@@ -20,6 +23,7 @@ from hornbeam.estimators.parameters.validators import (
     smoother_or_pruner,
 )
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.forced_splits import forced_splits
 from hornbeam.pruning import BayesRisk, CostComplexity, Pruner
 from hornbeam.pruning.registry import PRUNERS
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Fitter, Recipe
@@ -72,7 +76,7 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     if has_teacher(estimator):
         return taught_fitter(estimator, table.n_rows)
     n_rows = table.n_rows if n_rows is None else n_rows
-    grower = make_grower(estimator, recipe.grower, table, n_rows)
+    grower = _constrained(estimator, make_grower(estimator, recipe.grower, table, n_rows), table)
     criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
     grower = replace(grower, criterion=criterion)
     smoother = _smoother(estimator, recipe.smoother)
@@ -111,7 +115,8 @@ def regression_fitter(estimator: Any, table: Table | Source, n_rows: int | None 
     )
     if has_teacher(estimator):
         return taught_fitter(estimator, table.n_rows)
-    grower = make_grower(estimator, recipe.grower, table, table.n_rows if n_rows is None else n_rows)
+    n_rows = table.n_rows if n_rows is None else n_rows
+    grower = _constrained(estimator, make_grower(estimator, recipe.grower, table, n_rows), table)
     smoother = _smoother(estimator, recipe.smoother, regression=True)
     pruner = smoother_or_pruner(
         "pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner
@@ -147,6 +152,18 @@ def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: i
         min_impurity_decrease=number("min_impurity_decrease", estimator.min_impurity_decrease),
         max_leaf_nodes=limit("max_leaf_nodes", estimator.max_leaf_nodes),
         monotone=monotone_signs(estimator.monotonic_cst, table.schema.names),
+    )
+
+
+def _constrained(estimator: Any, grower: Grower, table: Table | Source) -> Grower:
+    """Set the constraints that only a single tree has."""
+    names, forced = table.schema.names, resolve_forced(estimator.forced_splits, table.schema)
+    return replace(
+        grower,
+        interactions=interaction_groups(estimator.interaction_cst, names),
+        once_per_path=boolean("once_per_path", estimator.once_per_path),
+        forbidden_below=forbidden_pairs(estimator.forbidden_below, names),
+        forced=None if forced is None else forced_splits(forced),
     )
 
 

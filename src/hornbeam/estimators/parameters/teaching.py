@@ -38,6 +38,10 @@ _UNUSED = (
     "pruning",
     "tolerance",
     "monotonic_cst",
+    "interaction_cst",
+    "once_per_path",
+    "forbidden_below",
+    "forced_splits",
 )
 
 

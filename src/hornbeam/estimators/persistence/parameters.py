@@ -9,7 +9,8 @@ from typing import Any
 from hornbeam import pruning, smoothing
 from hornbeam.errors import StorageError
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.tree import Step
+from hornbeam.growing.forced_splits import forced_splits
+from hornbeam.tree import Step, Tree
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.typing import Label
 
@@ -20,18 +21,50 @@ __all__ = [
     "encode_parameters",
     "encode_step",
     "unexpected_state_error",
+    "without_unset",
 ]
+
+_UNSET = ("interaction_cst", "once_per_path", "forbidden_below", "forced_splits")
 
 
 def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert parameters into plain values.
+    """Convert parameters into plain values, without constraints that are not set.
 
     Examples
     --------
     >>> print(encode_parameters({"smoothing": smoothing.HGS(2.0)})["smoothing"])
     HGS(alpha=2.0, prior=1.0)
     """
-    return {name: encode_step(value) for name, value in settings.items()}
+    kept = without_unset(settings).items()
+    return {name: encode_step(_lists(value) if name in _UNSET else value) for name, value in kept}
+
+
+def _lists(value: Any) -> Any:
+    """Return groups of features with lists instead of sets, which a file cannot hold."""
+    match value:
+        case set() | frozenset():
+            return sorted(value, key=lambda feature: (isinstance(feature, str), feature))
+        case dict():
+            return {name: _lists(one) for name, one in value.items()}
+        case list():
+            return [_lists(one) for one in value]
+        case _:
+            return value
+
+
+def without_unset(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out constraints that are not set: files of models without them are as before these parameters existed.
+
+    Examples
+    --------
+    >>> without_unset({"max_depth": None, "once_per_path": False})
+    {'max_depth': None}
+    """
+    return {
+        name: value
+        for name, value in settings.items()
+        if not (name in _UNSET and (value is None or value is False))
+    }
 
 
 def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
@@ -104,13 +137,15 @@ _STEPS = dict(_steps()) | {"Costs": Costs}  # costs are encoded like a step
 
 
 def encode_step(value: Any) -> Any:
-    """Convert a smoother or a pruner into its name and parameters; return other values unchanged.
+    """Convert a smoother or a pruner into its name and parameters, a tree into forced splits; keep other values.
 
     Examples
     --------
     >>> print(encode_step(smoothing.HGS(2.0)))
     HGS(alpha=2.0, prior=1.0)
     """
+    if isinstance(value, Tree):
+        return forced_splits(value.skeleton)
     name = type(value).__name__
     if _STEPS.get(name) is not type(value):
         return value

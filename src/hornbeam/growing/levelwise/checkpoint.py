@@ -147,7 +147,7 @@ class Checkpoint:
 
     def _check_identity(self, about: Mapping[str, Any]) -> None:
         mine = json.loads(json.dumps(self.about))
-        other = [name for name in mine if about.get(name) != mine[name]]
+        other = [name for name in {**mine, **about} if about.get(name) != mine.get(name)]
         if other:
             raise ParameterError(
                 f"the checkpoint {self.path} belongs to another tree: {', '.join(other)} differ. Expected one of "
@@ -156,10 +156,19 @@ class Checkpoint:
 
 
 def _open_nodes(nodes: Nodes, depth: Counts, node: Counts, lower: Floats, upper: Floats) -> list[OpenNode]:
-    return [
-        OpenNode(at, NodeRange(0, int(nodes.rows[at]), int(depth[at]), low, high), nodes.evidence[at])
-        for at, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True)
-    ]
+    open_nodes = []
+    for at, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True):
+        node_range = NodeRange(0, int(nodes.rows[at]), int(depth[at]), low, high, path=_path(nodes, at))
+        open_nodes.append(OpenNode(at, node_range, nodes.evidence[at]))
+    return open_nodes
+
+
+def _path(nodes: Nodes, node: int) -> tuple[int, ...]:
+    """Return the features that split the ancestors of a node, the root's first."""
+    above: list[int] = []
+    while (node := int(nodes.parent[node])) >= 0:
+        above.append(int(nodes.feature[node]))
+    return tuple(reversed(above))
 
 
 def _parse(line: bytes) -> dict[str, Any]:

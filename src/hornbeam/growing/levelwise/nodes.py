@@ -51,11 +51,12 @@ class NodeList:
             self._maps.append(split.slot_of[:-1])
             self._n_map += len(split.slot_of) - 1
         family = []
+        path = (*parent.node_range.path, split.feature)
         for slot, (begin, end) in enumerate(row_ranges):
             lower, upper = child_bounds(parent.node_range, split, slot, list(counts), self._spec)
             node = self.add(parent.node, slot, end - begin, counts[slot])
             key = child_key(parent.node_range.key, slot)
-            node_range = NodeRange(begin, end, parent.node_range.depth + 1, lower, upper, key)
+            node_range = NodeRange(begin, end, parent.node_range.depth + 1, lower, upper, key, path)
             family.append(OpenNode(node, node_range, counts[slot]))
         return family
 

@@ -19,6 +19,7 @@ from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Missing
+from hornbeam.growing.forced_splits import ForcedTop, without_empty
 from hornbeam.growing.levelwise.checkpoint import Checkpoint, State
 from hornbeam.growing.levelwise.class_weighted import ClassWeightedSource
 from hornbeam.growing.levelwise.counting import find_splits
@@ -31,7 +32,7 @@ from hornbeam.growing.levelwise.open_node import OpenNode
 from hornbeam.growing.levelwise.squares import sum_squares
 from hornbeam.growing.levelwise.task_context import TaskContext
 from hornbeam.growing.progress import PassReport
-from hornbeam.growing.recount import count_encoded
+from hornbeam.growing.recount import count_encoded, count_stopped, skeleton_to_code_tree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rules
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
@@ -72,11 +73,13 @@ def grow(
     file = None
     if checkpoint is not None:
         file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, grower._step())
-    phase = LevelPhase(
-        rows, spec._replace(rules=rules), engine, PassBudget(summary, budget, gather_rows), file, on_progress
-    )
+    spec = spec._replace(rules=rules)
+    top = _forced_top(grower, rows, spec, bins, schema, engine)
+    phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, gather_rows), file, on_progress, top)
     nodes, squares = phase.grow(target)
-    tree = grower._build_tree(nodes, bins, schema, rows_unit if squares is None else units, squares)
+    thresholds = {} if top is None else top.thresholds
+    unit_of_tree = rows_unit if squares is None else units
+    tree = grower._build_tree(nodes, bins, schema, unit_of_tree, thresholds, squares)
     if class_weight is not None:
         recount = Step.of("recount", class_weight=tuple(class_weight.tolist()))
         tree = count_encoded(tree, source, bins, engine, unit=step, step=recount)
@@ -118,6 +121,18 @@ def _check_parameters(grower: "Grower", schema: Schema, budget: int, gather_rows
         )
 
 
+def _forced_top(
+    grower: "Grower", rows: EncodedSource, spec: GrowthSpec, bins: Bins, schema: Schema, engine: Engine
+) -> ForcedTop | None:
+    """Count the rows of the forced splits in one pass; None if there are none."""
+    skeleton = grower.forced_skeleton(schema)
+    if skeleton is None:
+        return None
+    skeleton = without_empty(skeleton, bins)
+    stopped = count_stopped(rows, spec, skeleton_to_code_tree(skeleton, bins), engine)
+    return ForcedTop.of(skeleton, bins, spec, stopped)
+
+
 @dataclass(frozen=True, slots=True)
 class LevelPhase:
     """Growth of one tree from sums.
@@ -136,6 +151,8 @@ class LevelPhase:
         File that holds the tree so far.
     on_progress : callable or None
         Called after every pass, when the checkpoint is written.
+    top : ForcedTop or None
+        The forced splits.
     """
 
     source: EncodedSource
@@ -144,13 +161,18 @@ class LevelPhase:
     pass_budget: PassBudget
     checkpoint: Checkpoint | None = None
     on_progress: Callable[[PassReport], None] | None = None
+    top: ForcedTop | None = None
 
     def grow(self, target: Source | None) -> tuple[Nodes, Counts | None]:
         """Grow the tree, from the root or from the checkpoint; add up the squares of a numeric target."""
         summary = self.pass_budget.summary
         state = None if self.checkpoint is None else self.checkpoint.read(self.spec, summary)
         frontier = Frontier(self.spec, self.pass_budget)
-        if state is None:
+        if state is None and self.top is not None:
+            node_list = self.top.node_list
+            for leaf in self.top.leaves:
+                frontier.add([leaf])
+        elif state is None:
             node_list = NodeList(self.spec)
             root = node_list.add(-1, 0, summary.n_rows, summary.counts)
             frontier.add([OpenNode(root, NodeRange.root(summary.n_rows, self.spec), summary.counts)])
