@@ -109,10 +109,15 @@ void add_squares(const In<int64_t>& numerator, const ConstWeights& weight, const
     nb::gil_scoped_release release;
     expect(sum_of_sizes(x, n, kMostSum) >= 0 && (!w || sum_of_counts(w, n, kMostWeight) >= 0),
            "numerators and weights whose sums fit 64 bits expected");
-    std::vector<Wide> squares(n_slots);
-    const int32_t *at = node.data(), *slots = slot_of_node.data();
-    for (int64_t row = 0; row < n; ++row)
-        if (const int32_t slot = slots[at[row]]; slot >= 0) squares[slot] += square_of(x[row], w, row);
+    // Rows that are not counted go to the last sum: whether a row is counted is unpredictable, and a branch is slower.
+    // With weights a division is slower than a branch.
+    std::vector<Wide> squares(n_slots + 1);
+    std::vector<int64_t> place(slot_of_node.begin(), slot_of_node.end());
+    std::replace(place.begin(), place.end(), int64_t{-1}, n_slots);
+    const int32_t* at = node.data();
+    for (int64_t row = 0; !w && row < n; ++row) squares[place[at[row]]] += square_of(x[row], nullptr, row);
+    for (int64_t row = 0; w && row < n; ++row)
+        if (const int64_t slot = place[at[row]]; slot < n_slots) squares[slot] += square_of(x[row], w, row);
     for (int64_t slot = 0; slot < n_slots; ++slot) add_parts(parts.data() + slot * kSquareParts, squares[slot]);
 }
 

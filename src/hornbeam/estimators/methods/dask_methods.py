@@ -32,7 +32,7 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of the estimator."""
-        inner = self.estimator if isinstance(self.estimator, self._of) else self._of()
+        inner: Any = self.estimator if isinstance(self.estimator, self._of) else self._of()
         return inner.__sklearn_tags__()
 
     @exclusive
