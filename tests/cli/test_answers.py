@@ -176,6 +176,29 @@ def test_study_puts_the_methods_side_by_side(run):
     assert f"{methods['hornbeam']['rmse']:.4f}" in table[1]
 
 
+@pytest.mark.parametrize("options", [[], ["--node", "1", "--feature", "age"], ["--held-out", "loans.csv"]])
+def test_candidates_are_those_of_the_library(run, model, options):
+    from hornbeam import candidate_splits
+    from hornbeam.data.files.tabular import read_table
+
+    clf, table = hornbeam.load(model), read_table("loans.csv", types={"zip": "text"})
+    X, y = table.select(list(clf.feature_names_in_)), table["state"]
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    expected = candidate_splits(
+        clf,
+        X,
+        y,
+        int(given.get("--node", 0)),
+        feature=given.get("--feature"),
+        held_out=(X, y) if "--held-out" in given else None,
+    )
+    command = ("candidates", model, "loans.csv", "-t", "state", *options)
+    assert run(*command).stdout == f"{expected}\n"
+    said = json.loads(run(*command, "--json").stdout)
+    assert said["rank"] == [split.rank for split in expected]
+    assert said["feature"] == [split.feature for split in expected]
+
+
 def test_explain_tells_about_the_row_asked_for(run, model, rows):
     clf = hornbeam.load(model)
     why = clf.explain(rows.select(list(clf.feature_names_in_)))[2]

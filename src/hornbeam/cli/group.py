@@ -19,6 +19,7 @@ _COMMANDS = (
     "show",
     "predict",
     "explain",
+    "candidates",
     "rules",
     "report",
     "card",
