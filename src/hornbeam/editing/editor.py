@@ -30,14 +30,14 @@ from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole
 from hornbeam.tree.condition import slot_condition
 from hornbeam.tree.edit import count_rows
+from hornbeam.tree.recorded_edit import RecordedEdit
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.subtree import subtree
-from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 __all__ = ["Edit", "TreeEditor"]
 
-EDIT = "edit"  #: step of the history
 _MOST_CATEGORIES = 20  # in the text of a child
 _LONGEST = 10_000  # letters of a reason or an author
 
@@ -271,7 +271,7 @@ class TreeEditor:
         before = self.tree
         old, new = (_root_text(before.schema, one) for one in (subtree(before.skeleton, node), branch))
         what = f"node {node}: {old}, now {new}"
-        step = Step.of(EDIT, what=what, **{name: text for name, text in said.items() if text})
+        step = RecordedEdit(what, reason, author, before.digest[:16]).step()
         after = replace_branch(before, self.rows, node, branch, gain=gain, step=step, own=self.smoothing)
         self._done, self._undone = (*self._done, Edit(what, reason, author, before, after)), ()
 

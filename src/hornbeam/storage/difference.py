@@ -14,6 +14,7 @@ from hornbeam.errors import StorageError
 from hornbeam.html_table import html_table
 from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.tree import DecisionRule, Step, Tree
+from hornbeam.tree.recorded_edit import EDIT, RecordedEdit
 
 __all__ = ["Difference", "compare"]
 
@@ -209,12 +210,17 @@ def _value_text(value: Any) -> str:
 
 
 def _compare_history(old: Tree, new: Tree) -> Iterator[str]:
-    before, after = list(map(str, old.history)), list(map(str, new.history))
+    before, after = list(map(_step_text, old.history)), list(map(_step_text, new.history))
     same = 0
     while same < min(len(before), len(after)) and before[same] == after[same]:
         same += 1
     yield from (f"left out {step}" for step in before[same:])
     yield from (f"added {step}" for step in after[same:])
+
+
+def _step_text(step: Step) -> str:
+    """A step as text; an edit by hand with its reason, its author and the digest of the tree before it."""
+    return f"edit by hand: {RecordedEdit.of(step)}" if step.name == EDIT else str(step)
 
 
 # The branches from the root to a node, innermost first: (branch, path to the parent).

@@ -17,6 +17,7 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `monotone_slopes`: slopes against monotone constraints.
 `condition`: conditions on paths to nodes.
 `importance`: feature importance of one tree or several.
+`recorded_edit`: edits by hand in a history.
 `leaf_budget`, `categories`, `unwrap`: small helpers.
 `statistics`: confidence bounds and pessimistic errors, without a tree.
 """

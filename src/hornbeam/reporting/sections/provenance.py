@@ -16,12 +16,14 @@ from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
+from hornbeam.tree.recorded_edit import EDIT, recorded_edits
 from hornbeam.tree.tree import unsmoothed
 from hornbeam.tuning.size_path import STEP
 
 __all__ = ["provenance_section", "setting_text"]
 
 _MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 60, 60, 400
+_MOST_EDITS = 300
 
 
 def provenance_section(reported: ReportedModel) -> Markup:
@@ -40,6 +42,7 @@ def provenance_section(reported: ReportedModel) -> Markup:
         else element("p", "This is a Tree without an estimator, so there are no settings.", class_="note"),
         element("h3", "How the tree was made"),
         _history(tree),
+        *_edits(tree),
         element("h3", "Identity"),
         _pairs(_identity(tree)),
         element("h3", "What is in this file"),
@@ -107,9 +110,22 @@ def _history(tree: Tree) -> Markup:
             ", ".join(f"{name} = {setting_text(value)}" for name, value in step.parameters),
         )
         for step in tree.history
-        if step.name != STEP  # has a section of its own
+        if step.name not in (STEP, EDIT)  # have a section of their own
     ]
     return element("ol", *steps, class_="steps") if steps else element("p", "Not recorded.", class_="note")
+
+
+def _edits(tree: Tree) -> list[Markup]:
+    """The edits by hand, if there are any."""
+    edits = recorded_edits(tree.history)
+    if not edits:
+        return []
+    rows = [
+        (n, setting_text(edit.what), setting_text(edit.reason), setting_text(edit.author), edit.before)
+        for n, edit in enumerate(edits[:_MOST_EDITS], 1)
+    ]
+    heads = ("Edit", "What", "Reason", "Author", "Digest of the tree before")
+    return [element("h3", "Edits by hand"), _table(heads, rows, len(edits), "edits")]
 
 
 def _identity(tree: Tree) -> dict[str, str]:
