@@ -127,3 +127,16 @@ def test_unusable_rows_are_refused():
         score_changes(before, after, Table.read(X, schema=before.schema))
     with pytest.raises(SchemaError, match=r"Table\.read\(X, y, schema=tree\.schema\)"):
         score_changes(before, after, Table.read(X[y == 1], y[y == 1]))
+
+
+def test_the_area_has_an_error_where_a_class_has_no_held_out_rows():
+    before, after, X, y = two_trees(3)
+    table = Table.read(X[y < 2], y[y < 2], schema=before.schema)
+    [area] = [
+        change for change in score_changes(before, after, table) if change.name == "area under the curve"
+    ]
+    p, q = (predict_rows(tree, table) for tree in (before, after))
+    influence = [
+        np.mean([area_under_curve(y[y < 2] == k, one[:, k])[1] for k in (0, 1)], axis=0) for one in (p, q)
+    ]
+    assert area.error == pytest.approx(np.sqrt(((influence[1] - influence[0]) ** 2).sum()) / (y < 2).sum())

@@ -146,7 +146,8 @@ def _of_classes(
     for name in first:
         yield _change(name, weight, first[name], second[name])
     rows_of_class: Counts = np.bincount(target, minlength=before.n_classes)
-    if np.count_nonzero(rows_of_class) > 1:
+    rows_of_class = rows_of_class[rows_of_class > 0]  # the area is the mean over the classes with rows
+    if len(rows_of_class) > 1:
         (area, influence), (other, pull) = mean_area(target, p, weight), mean_area(target, q, weight)
         error = np.sqrt(((pull - influence) ** 2).sum()) / len(target) if rows_of_class.min() > 1 else np.nan
         yield ScoreChange("area under the curve", area, other, float(error))
