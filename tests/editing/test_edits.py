@@ -149,7 +149,7 @@ def test_a_candidate_that_is_taken_has_its_children_and_its_gain(data, table):
         try:
             editor.split(node, split)
         except ParameterError as error:
-            assert "monotone" in str(error)  # noqa: PT017
+            assert "constraint" in str(error)  # noqa: PT017
             continue
         skeleton, first = editor.tree.skeleton, editor.tree.skeleton.first_child.item(node)
         children = slice(first, first + skeleton.n_children.item(node))
