@@ -134,6 +134,32 @@ def test_rows_in_memory_are_accepted():
     np.testing.assert_array_equal(clf.predict(ROWS), in_memory().fit(ROWS, LABELS).predict(ROWS))
 
 
+def test_a_model_fitted_on_the_cluster_is_saved_as_a_local_one(tmp_path):
+    clf = on_cluster(max_depth=3).fit(FRAME[FEATURES], FRAME["buys"])
+    for name in ("model.hornbeam", "model.safetensors"):
+        hornbeam.save(clf, tmp_path / name)
+        loaded = hornbeam.load(tmp_path / name)
+        assert type(loaded) is TreeClassifier
+        assert (
+            loaded.tree_.digest == clf.tree_.digest == in_memory(max_depth=3).fit(ROWS, LABELS).tree_.digest
+        )
+    hornbeam.save(clf.to_local(), tmp_path / "local.hornbeam")
+    assert (tmp_path / "local.hornbeam").read_bytes() == (tmp_path / "model.hornbeam").read_bytes()
+
+
+def test_predictions_are_written_by_the_cluster(tmp_path):
+    rows = ROWS.assign(number=range(600))
+    for part in range(3):
+        rows[part * 200 : (part + 1) * 200].to_parquet(tmp_path / f"{part}.parquet", row_group_size=70)
+    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"])
+    written = clf.predict_to(sorted(tmp_path.glob("*.parquet")), tmp_path / "to", keep=["number"], leaf=True)
+    assert (written.n_rows, written.n_written, len(written.files)) == (600, 600, 9)
+    found = pd.read_parquet(tmp_path / "to")
+    assert found["number"].tolist() == list(range(600))
+    np.testing.assert_array_equal(found[["p_no", "p_yes"]], clf.to_local().predict_proba(ROWS))
+    np.testing.assert_array_equal(found["leaf"], clf.to_local().apply(ROWS))
+
+
 def test_the_files_of_a_frame_are_deleted(tmp_path):
     on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path, **by_level)
     assert list(tmp_path.iterdir()) == []

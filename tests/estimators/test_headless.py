@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.estimators.headless import Settings, decide, fit
+from hornbeam.data import Table
+from hornbeam.estimators.headless import Settings, fit
+from hornbeam.estimators.inputs.prediction_columns import TreeColumns
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
 
@@ -40,4 +42,5 @@ def test_models_and_decisions_equal_those_of_the_classifier(parameters, weighted
     clf = TreeClassifier(**parameters).fit(X, Y, weight)
     model = fit(Settings(**parameters), X, Y, weight, n_jobs=2)
     assert encode(model) == encode(pack(clf))
-    assert decide(model, clf.predict_proba(X)) == clf.predict(X).tolist()
+    columns = TreeColumns(model.tree)(Table.read(X, schema=model.tree.schema))
+    assert columns["prediction"].tolist() == clf.predict(X).tolist()

@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import hornbeam
 from hornbeam.data import MemorySource, Table
 from hornbeam.errors import InteropError, ParameterError
-from hornbeam.estimators.headless import decide
-from hornbeam.estimators.persistence.files import pack
+from hornbeam.estimators.inputs.prediction_columns import TreeColumns
 from hornbeam.evaluation import ScoreSums
 from hornbeam.evaluation.tree_scores import score_tree, tree_reliability
 from hornbeam.interop import to_sklearn
@@ -79,7 +78,7 @@ def test_scores_are_those_of_the_rows():
 def test_the_command_line_decides_the_same():
     clf = fitted()
     table = Table.read(ROWS, schema=clf.tree_.schema)
-    labels = decide(pack(clf), predict_rows(clf.tree_, table), table)
+    labels = TreeColumns(clf.tree_)(table)["prediction"].tolist()
     assert labels == clf.predict(ROWS).tolist()
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -232,10 +233,16 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         ndarray of shape (n_rows,)
             Labels; on a tie, the first of `classes_`.
         """
-        scores = self._scores(X, self._loss())
-        best = (scores[0] > 0).astype(int) if self.n_classes_ == 2 else scores.argmax(axis=0)
-        labels: NDArray[Any] = self.classes_[best]
+        labels: NDArray[Any] = self.classes_[self._best(self._scores(X, self._loss()))]
         return labels
+
+    def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:
+        loss = self._loss()
+        scores = self._scores(table, loss)
+        return self._best(scores), loss.predict(scores)
+
+    def _best(self, scores: Floats) -> NDArray[np.intp]:
+        return (scores[0] > 0).astype(np.intp) if self.n_classes_ == 2 else scores.argmax(axis=0)
 
     def _loss(self) -> Loss:
         check_is_fitted(self, "boosted_")

@@ -236,9 +236,12 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
             Labels; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        weighted = self.forest_.predict(table, n_threads(self.n_jobs)) * self.class_weight_
-        labels: NDArray[Any] = self.classes_[weighted.argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[self._decided(table)[0]]
         return labels
+
+    def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:
+        probability = self.forest_.predict(table, n_threads(self.n_jobs))
+        return (probability * self.class_weight_).argmax(axis=1), probability
 
     def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         self.oob_decision_function_ = predicted

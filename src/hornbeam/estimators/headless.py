@@ -1,4 +1,4 @@
-"""Fitting and deciding without scikit-learn, for the command line: its import takes longer than most fits.
+"""Fitting without scikit-learn, for the command line: its import takes longer than most fits.
 
 The models are the same, to the last byte, as those of `TreeClassifier`, `TreeRegressor` and `hornbeam.save`.
 """
@@ -22,14 +22,11 @@ from hornbeam.recipe import Fitter
 from hornbeam.storage import Model
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
-from hornbeam.tree.route import decide_rows
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Floats, Label
 
 __all__ = [
     "RegressionSettings",
     "Settings",
-    "decide",
     "fit",
     "fit_regression",
     "fit_regression_rows",
@@ -283,30 +280,3 @@ def _as_parameters(settings: Settings | RegressionSettings) -> dict[str, Any]:
     return without_unset(
         {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
     )
-
-
-def decide(model: Model, belief: Floats, table: Table | None = None) -> list[Label]:
-    """Turn probabilities into labels, as `TreeClassifier.predict` does.
-
-    Parameters
-    ----------
-    model : Model
-    belief : float64 array of shape (n_rows, n_classes)
-        Probabilities of the model's tree.
-    table : Table, optional
-        The rows; needed by a tree with slopes, which decides by scores.
-
-    Returns
-    -------
-    list of labels
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> model = fit(Settings(costs={("ill", "well"): 20}), [[0.0], [1.0]], ["ill", "well"])
-    >>> decide(model, np.array([[0.01, 0.99], [0.1, 0.9]]))
-    ['well', 'ill']
-    """
-    tree, classes = model.tree, model.tree.schema.classes
-    codes = tree.decision(belief) if table is None or not len(tree.slopes) else decide_rows(tree, table)
-    return [classes[code] for code in codes.tolist()]

@@ -13,7 +13,7 @@ from hornbeam.estimators.inputs.sources import require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import number, resolve_seed
@@ -31,7 +31,7 @@ __all__ = ["RuleClassifier"]
 _MANY_CONDITIONS = 30_000
 
 
-class RuleClassifier(ReadsRows, ClassifierMethods):
+class RuleClassifier(PredictsTo, ClassifierMethods):
     """A short ordered list of rules, made from a tree as in C4.5rules; the first rule that applies decides.
 
     Each leaf becomes a rule. Conditions that do not lower the expected error are dropped, for each class the subset of
@@ -204,13 +204,20 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         """
         table = self._read(X)
         if costs is None:
-            targets = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
-            codes = targets[self.rules_.decide(table)]
+            codes = self._codes(table)
         else:
             probability = self.rules_.predict(table)
             codes = Costs.of(costs, self.classes_.tolist(), len(probability)).cheapest(probability)
         labels: NDArray[Any] = self.classes_[codes]
         return labels
+
+    def _codes(self, table: Table) -> NDArray[np.intp]:
+        targets = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
+        codes: NDArray[np.intp] = targets[self.rules_.decide(table)]
+        return codes
+
+    def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:
+        return self._codes(table), self.rules_.predict(table)
 
     def predict_interval(self, X: Any, *, level: float = 0.9) -> tuple[Floats, Floats]:
         """Compute an interval for each probability of `predict_proba`.

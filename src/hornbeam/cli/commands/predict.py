@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.rows import Rows, data_argument, model_argument, parts_for, read_single_tree, reading
 from hornbeam.cli.saving import check_output
+from hornbeam.errors import DataError
 
 __all__ = ["predict"]
 
@@ -21,13 +23,15 @@ __all__ = ["predict"]
     "--output",
     default="-",
     type=click.Path(allow_dash=True),
-    help="A .csv or .parquet file; default: CSV on stdout.",
+    help="A .csv or .parquet file, or a folder/ of Parquet files; default: CSV on stdout.",
 )
 @click.option(
     "--interval", type=click.FloatRange(0, 1, True, True), metavar="LEVEL", help="Add intervals, of .9 say."
 )
 @click.option("--keep", multiple=True, metavar="COL", help="A column of DATA to carry over; repeatable.")
 @click.option("--leaf", is_flag=True, help="Add the node of the tree that answers.")
+@click.option("--reasons", type=click.IntRange(0), default=0, metavar="N", help="Add the N largest reasons.")
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for a folder; default all cores.")
 @reading
 @common_options
 def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: bool, **options: Any) -> None:
@@ -36,17 +40,24 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     Columns are found by their names; other columns are ignored. The result has `prediction` and for each class
     p_<class>, with --interval also low_<class> and high_<class>; in regression, `prediction`, low and high.
 
+    A folder, whose name ends in /, gets one file for each row group of Parquet files. If the command is killed,
+    the same command continues.
+
     \b
     hornbeam predict income.hornbeam new.csv -o predictions.csv
     hornbeam predict income.hornbeam new.parquet -o predictions.parquet --interval .9 --keep id
+    hornbeam predict income.hornbeam rows/ -o predictions/ --keep id
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
+    from hornbeam.estimators.inputs.prediction_columns import TreeColumns
+
     saved, keep = read_single_tree(model), options["keep"]
+    columns = TreeColumns(saved.tree, options["interval"], options["leaf"], options["reasons"])
+    if _is_folder(output):
+        _write_folder(columns, data, output, keep, options["jobs"])
+        return
     check_output(output)
-    parts = (
-        _columns(saved, rows, keep, options["interval"], options["leaf"])
-        for rows in parts_for(saved.tree, data, text, keep=keep)
-    )
+    parts = (_columns(columns, rows, keep) for rows in parts_for(saved.tree, data, text, keep=keep))
     if as_json and output == "-":
         _give_json(parts)
         return
@@ -75,35 +86,38 @@ def _give_json(parts: Iterator[dict[str, Any]]) -> None:
     emit({"rows": len(next(iter(lists.values()))), "columns": lists})
 
 
-def _columns(model: Any, rows: Rows, keep: Sequence[str], level: float | None, leaf: bool) -> dict[str, Any]:
+def _columns(columns: Any, rows: Rows, keep: Sequence[str]) -> dict[str, Any]:
     """The columns of the result for some rows, after the columns to keep."""
-    columns = _predictions(model, rows.X, level, leaf)
-    clash = set(keep) & columns.keys()
+    from hornbeam.data.table import Table
+
+    found: dict[str, Any] = columns(Table.read(rows.X, schema=columns.tree.schema))
+    clash = set(keep) & found.keys()
     if clash:
         raise click.UsageError(f"--keep {min(clash)}: the result has a column of this name. Rename yours.")
-    return {name: rows.table[name] for name in keep} | columns
+    return {name: rows.table[name] for name in keep} | found
 
 
-def _predictions(model: Any, X: Any, level: float | None, leaf: bool) -> dict[str, Any]:
-    """The predictions as columns."""
-    from hornbeam.data.table import Table
-    from hornbeam.estimators.headless import decide
-    from hornbeam.explain import predict_interval
-    from hornbeam.tree.route import predict_rows, route
+def _is_folder(output: str) -> bool:
+    from hornbeam.data.files.paths import is_remote
 
-    tree = model.tree
-    table = Table.read(X, schema=tree.schema)
-    belief = predict_rows(tree, table)
-    labels = belief[:, 0] if tree.is_regression else decide(model, belief, table)
-    columns: dict[str, Any] = {"prediction": labels}
-    for code, label in enumerate(tree.schema.classes):
-        columns[f"p_{label}"] = belief[:, code]
-    if level is not None:
-        low, high = predict_interval(tree, table, level)
-        if tree.is_regression:
-            columns["low"], columns["high"] = low[:, 0], high[:, 0]
-        for code, label in enumerate(tree.schema.classes):
-            columns[f"low_{label}"], columns[f"high_{label}"] = low[:, code], high[:, code]
-    if leaf:
-        columns["leaf"] = route(tree.skeleton, table)
-    return columns
+    return output.endswith("/") or is_remote(output) or Path(output).is_dir()
+
+
+def _write_folder(columns: Any, data: str, output: str, keep: Sequence[str], jobs: int) -> None:
+    """Write one Parquet file for each row group of the data."""
+    from hornbeam.data.files.tabular import parquet_files
+    from hornbeam.estimators.inputs.prediction_files import write_files
+    from hornbeam.estimators.methods.column_names import required_columns
+
+    if (files := parquet_files(data)) is None:
+        raise DataError(
+            f"{data!r} is no Parquet; expected Parquet files if the output is a folder. Name a file."
+        )
+    tree = columns.tree
+    written = write_files(files, output, columns, tree.schema, required_columns(tree), keep=keep, n_jobs=jobs)
+    emit({"rows": written.n_rows, "written": written.n_written, "output": output})
+    before = written.n_rows - written.n_written
+    message(
+        f"{written.n_rows:,} rows answered, saved in {output}"
+        + f" ({before:,} of them before)" * (before > 0)
+    )

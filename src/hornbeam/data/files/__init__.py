@@ -9,6 +9,7 @@ Reading order:
 - `summary`: categories, classes and weights of all rows.
 - `parquet`: `ParquetSource`, built from these.
 - `parquet_writer`: a stream of rows as a Parquet file.
+- `coded_column`, `target_folder`: columns of predictions, and the folder they are written to.
 - `encoded_file`, `cache`: encoded rows on disk.
 - `delimited`, `tabular`: CSV and Parquet files of the command line.
 - `profile`: facts about one column.

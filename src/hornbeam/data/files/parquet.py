@@ -75,6 +75,7 @@ class ParquetSource:
         engine: Engine | None = None,
         labelled: bool = False,
         target_kind: Kind | None = None,
+        keep: Sequence[str] = (),
     ) -> "ParquetSource":
         """Open files, and infer the schema and the weights that `Table.read` would find in all their rows.
 
@@ -100,6 +101,8 @@ class ParquetSource:
             Drop rows without a label, which are an error otherwise.
         target_kind : Kind, optional
             Nominal for classification, numeric for regression. Default: the target of the schema, else nominal.
+        keep : sequence of str, default ()
+            Other columns, which `read_kept` reads; only without labels and weights, so that no row is dropped.
 
         Returns
         -------
@@ -127,13 +130,17 @@ class ParquetSource:
             raise ParameterError(
                 "Both features and schema were given; expected one: a schema names the features."
             )
+        if keep and (target, weight) != (None, None):
+            raise ParameterError(
+                "keep was given together with target or weight, which may drop rows; expected keep alone."
+            )
         engine = LocalEngine() if engine is None else engine
         footers = read_footers(list_files(paths), engine)
         names = features if schema is None else schema.names
         kind = target_kind or (Kind.NOMINAL if schema is None else schema.target)
         numeric = target is not None and kind is Kind.NUMERIC
         selection, kinds = select(
-            footers, target, weight, names, class_weight, labelled=labelled, numeric=numeric
+            footers, target, weight, names, class_weight, keep, labelled=labelled, numeric=numeric
         )
         partitions = row_group_partitions(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
@@ -171,6 +178,10 @@ class ParquetSource:
     def partitions(self) -> tuple[Partition, ...]:
         """Return the row groups, or parts of large ones, with rows that are kept, in the order of the files."""
         return self.addresses
+
+    def read_kept(self, partition: Partition) -> Any:
+        """Read the columns named by `keep` of one partition, as a pyarrow table."""
+        return self.selection.read_kept(partition)
 
     def read(
         self, partition: Partition, features: Sequence[int] | None = None, rows: Counts | None = None

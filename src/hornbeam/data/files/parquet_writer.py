@@ -1,15 +1,15 @@
 """Parquet writer: a stream of rows as one file, with row groups of a size that is fast to read."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.errors import ContainerError, DataError
 
-__all__ = ["write_parquet"]
+__all__ = ["parquet_bytes", "write_parquet"]
 
 GROUP_ROWS = 1 << 18
 
@@ -64,7 +64,7 @@ def write_parquet(
     return [str(path)]
 
 
-def _write(first: Any, tables: Iterator[Any], file: BinaryIO, group_rows: int) -> None:
+def _write(first: Any, tables: Iterator[Any], file: Any, group_rows: int) -> None:
     """Write tables to one file."""
     from pyarrow import types
     from pyarrow.parquet import ParquetWriter
@@ -116,3 +116,21 @@ def _regrouped(tables: Iterator[Any], group_rows: int) -> Iterator[Any]:
             waiting, n_waiting = [joined[whole:]], n_waiting - whole
     if n_waiting:
         yield pa.concat_tables(waiting).unify_dictionaries()
+
+
+def parquet_bytes(columns: Mapping[str, Any]) -> Any:
+    """Encode columns as the bytes of one Parquet file.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> pq.read_table(pa.BufferReader(parquet_bytes({"p": [0.25, 0.75]}))).to_pydict()
+    {'p': [0.25, 0.75]}
+    """
+    need_arrow()
+    import pyarrow as pa
+
+    table = pa.table(dict(columns))
+    sink = pa.BufferOutputStream()
+    _write(table, iter(()), sink, max(1, len(table)))
+    return sink.getvalue()

@@ -8,7 +8,18 @@ from typing import Any
 
 from hornbeam.errors import DataError, HornbeamError, import_extra
 
-__all__ = ["Paths", "is_remote", "list_files", "need_arrow", "one_line", "open_file", "stat"]
+__all__ = [
+    "Paths",
+    "file_system",
+    "is_remote",
+    "list_files",
+    "need_arrow",
+    "one_line",
+    "open_file",
+    "stat",
+    "store_errors",
+    "without_credentials",
+]
 
 type Paths = str | Path | Iterable[str | Path]
 
@@ -82,7 +93,7 @@ def open_file(file: str) -> Iterator[Any]:
     """
     import pyarrow as pa
 
-    store, path = _file_system(file)
+    store, path = file_system(file)
     try:
         with store.open_input_file(path) as opened:
             yield opened
@@ -115,21 +126,45 @@ def stat(file: str) -> tuple[int, int]:
     ...     stat(empty.name)[0]
     0
     """
-    store, path = _file_system(file)
+    store, path = file_system(file)
     info = store.get_file_info(path)
     return info.size or 0, info.mtime_ns or 0
 
 
-def _file_system(file: str) -> tuple[Any, str]:
+def without_credentials(address: str) -> str:
+    """Return an address without the user name, password and options it may contain.
+
+    Examples
+    --------
+    >>> without_credentials("s3://key:secret@bucket/rows?endpoint_override=localhost")
+    's3://bucket/rows'
+    >>> without_credentials("/data/rows@home.parquet")
+    '/data/rows@home.parquet'
+    """
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return address
+    host, slash, path = rest.partition("?")[0].partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
+def file_system(file: str) -> tuple[Any, str]:
+    """Return the file system of an address and the path in it.
+
+    Examples
+    --------
+    >>> file_system("/data/rows.parquet")[1]
+    '/data/rows.parquet'
+    """
     from pyarrow.fs import FileSystem
 
-    with _store_errors(file):
+    with store_errors(file):
         store, path = FileSystem.from_uri(file)
     return store, path
 
 
 @contextmanager
-def _store_errors(address: str) -> Iterator[None]:
+def store_errors(address: str) -> Iterator[None]:
     """Raise a `DataError` if a store cannot be reached, or an address is unknown."""
     import pyarrow as pa
 
@@ -174,8 +209,8 @@ def _local_files(path: Path) -> list[str]:
 def _remote_files(address: str) -> list[str]:
     from pyarrow.fs import FileSelector, FileType
 
-    store, path = _file_system(address)
-    with _store_errors(address):
+    store, path = file_system(address)
+    with store_errors(address):
         kind = store.get_file_info(path).type
         if kind is FileType.NotFound:
             raise DataError(f"There is nothing at {address!r}. Name files or folders that exist.")

@@ -86,10 +86,22 @@ def _is_own(folder: Path) -> bool:
 
 
 @contextmanager
-def open_draft(path: Path) -> Iterator[BinaryIO]:
+def open_draft(path: Path, *, sync: bool = False) -> Iterator[BinaryIO]:
     """Open a file under a temporary name; it is renamed when the block ends, and deleted after an error.
 
     Unlike `hornbeam.data.files.atomic_write` it needs no lock shared by machines: the last writer wins.
+
+    Parameters
+    ----------
+    path : Path
+        The name of the complete file.
+    sync : bool, default False
+        Write the bytes to disk before the file is renamed, so that they also survive a loss of power.
+
+    Yields
+    ------
+    binary file
+        To write to.
 
     Examples
     --------
@@ -104,6 +116,8 @@ def open_draft(path: Path) -> Iterator[BinaryIO]:
         with create_locked(draft, private=False) as file:
             yield file
             file.flush()
+            if sync:
+                os.fsync(file.fileno())
             rename(file, draft, path)
     finally:
         draft.unlink(missing_ok=True)

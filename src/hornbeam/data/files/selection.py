@@ -54,6 +54,8 @@ class Selection:
         Drop rows without a label, which are an error otherwise.
     numeric : bool
         Whether the target is numeric, not class labels.
+    kept : tuple of str
+        Other columns, which `read_kept` reads.
 
     Examples
     --------
@@ -72,11 +74,12 @@ class Selection:
     dropped: frozenset[Label] = frozenset()
     labelled: bool = False
     numeric: bool = False
+    kept: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return *self.features, *_not_none(self.target, self.weight)
+        return *self.features, *_not_none(self.target, self.weight), *self.kept
 
     @property
     def most_rows(self) -> int:
@@ -125,6 +128,11 @@ class Selection:
         column = table[self.target]
         return (None, read_numeric_target(column.to_numpy())) if self.numeric else (read_labels(column), None)
 
+    def read_kept(self, partition: Partition) -> Any:
+        """Read the columns `kept` of all rows of a partition as a pyarrow table."""
+        with _unit_in_errors(partition):
+            return read_rows(partition, self.kept, (), self.most_rows)
+
     def _weights(self, column: Any) -> Floats:
         return read_sample_weight(column.to_numpy(), len(column))
 
@@ -143,6 +151,7 @@ def select(
     weight: str | None,
     features: Sequence[str] | None,
     class_weight: Any,
+    kept: Sequence[str] = (),
     *,
     labelled: bool = False,
     numeric: bool = False,
@@ -170,8 +179,9 @@ def select(
     others = _not_none(target, weight)
     names = _features(footers[0], others, features)
     types = common_types(footers, [*names, *others])
+    common_types(footers, kept)
     text = tuple([name for name, held in types.items() if held == TEXT])
-    return Selection(names, target, weight, text, dropped, labelled, numeric), {
+    return Selection(names, target, weight, text, dropped, labelled, numeric, tuple(kept)), {
         name: feature_kind(name, types[name]) for name in names
     }
 

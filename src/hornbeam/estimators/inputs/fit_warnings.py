@@ -5,9 +5,8 @@ They point to the line that called the estimator, however deep inside they are r
 
 import warnings
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-
-import sklearn
 
 from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
 from hornbeam.data.sources import MemorySource, Source
@@ -16,8 +15,13 @@ from hornbeam.errors import HornbeamWarning
 
 __all__ = ["warn", "warn_about_classes", "warn_about_columns", "warn_about_source"]
 
-# The files of the estimators, and the wrapper that scikit-learn puts around `fit` for callbacks.
-_INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent / "callback"))
+# The files of the estimators, and the wrapper that scikit-learn puts around `fit` for callbacks; scikit-learn is not
+# imported for it, because the command line predicts without.
+_SKLEARN = find_spec("sklearn")
+_INSIDE = (
+    str(Path(__file__).parents[1]),
+    *[str(Path(place, "callback")) for place in (_SKLEARN and _SKLEARN.submodule_search_locations) or ()],
+)
 _MOST_SHOWN = 5
 _NOTES = {
     Check.IDENTIFIER: " (an identifier?)",

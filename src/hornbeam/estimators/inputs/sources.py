@@ -1,6 +1,6 @@
 """Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from os import PathLike
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.schema import Kind
+from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.sources import MemorySource, Source
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.inputs.fit_warnings import warn_about_source
 from hornbeam.estimators.parameters.recipes import classification_fitter
@@ -29,6 +30,7 @@ __all__ = [
     "fit_source",
     "fit_to_source",
     "is_source_like",
+    "open_for_prediction",
     "open_source",
     "require_in_memory",
 ]
@@ -132,6 +134,49 @@ def open_source(
     )
 
 
+def open_for_prediction(
+    X: Any,
+    schema: Schema,
+    used: Sequence[str],
+    keep: Sequence[str],
+    engine: Any,
+    read: Callable[[Any], Table],
+) -> Source:
+    """Open the rows to predict: the columns `used` of files, a Source as it is, or rows in memory by `read`.
+
+    Raises
+    ------
+    ParameterError
+        If a Source has another schema, or columns are to be kept from rows that are not in files.
+    """
+    if isinstance(keep, str):
+        raise ParameterError(f"keep is {keep!r}; expected a sequence of names, such as [{keep!r}].")
+    if is_source_like(X) and not _is_source(X):
+        some = schema.select([schema.names.index(name) for name in used] or [0])
+        return _open(X, target=None, schema=some, engine=engine, keep=tuple(keep))
+    if keep:
+        raise ParameterError(
+            "keep names columns to copy, but X is not files; expected their paths. Pass these, or leave keep out."
+        )
+    if not _is_source(X):
+        return MemorySource(read(X))
+    check_source_schema(X, schema, used)
+    return X  # type: ignore[no-any-return]
+
+
+def check_source_schema(source: Source, schema: Schema, used: Iterable[str]) -> None:
+    """Raise `ParameterError` unless a source encodes the features that a model uses as the model does."""
+    known = {feature.name: feature for feature in source.schema.features}
+    own = {feature.name: feature for feature in schema.features}
+    for name in used:
+        if known.get(name) != own[name]:
+            what = "has other categories" if name in known else "is absent"
+            raise ParameterError(
+                f"X is a Source in which the feature {name!r} {what}; expected the schema of the model. Open it with "
+                "schema=model.tree_.schema, or pass the paths of its files."
+            )
+
+
 def _check_names(X: Any, y: Any, sample_weight: Any) -> None:
     """Require the names of columns as the target and weights of files."""
     for name, column, needed in (("y", y, True), ("sample_weight", sample_weight, False)):
@@ -201,6 +246,8 @@ def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
         if not is_source_like(X):
             return method(self, X, *args, **kwargs)
         schema = self._schema
+        if _is_source(X):
+            check_source_schema(X, schema, self._used_features())
         source = X if _is_source(X) else _open(X, target=None, schema=schema)
         whole: Any = None
         for partition in source.partitions():

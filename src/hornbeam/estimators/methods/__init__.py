@@ -5,6 +5,7 @@ Reading order:
 - `estimator`: base classes of all estimators and of all classifiers.
 - `column_names`: select columns by name.
 - `reads_rows`: read rows by the schema of the fitted model.
+- `predict_to`: predictions of files written to files.
 - `tree_methods`: methods of one tree, such as `apply`, `update` and `forget`.
 - `explain_methods`: explanations, SHAP values, counterfactuals, leaves, drift.
 - `update`: the work of `update` and `forget`.

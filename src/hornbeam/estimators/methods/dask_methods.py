@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
@@ -17,6 +19,9 @@ from hornbeam.estimators.inputs.sources import is_source_like
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from hornbeam.out_of_core.predict import Predictions
 
 __all__ = ["DaskTreeMethods"]
 
@@ -90,6 +95,40 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
             estimator.fit(X, y, sample_weight, **options)
         self.estimator_ = estimator
         return self
+
+    def predict_to(
+        self,
+        X: Any,
+        target: str | PathLike[str],
+        *,
+        keep: Sequence[str] = (),
+        level: float | None = None,
+        leaf: bool = False,
+        reasons: int = 0,
+        engine: Any = None,
+    ) -> Predictions:
+        """Predict the rows of files on the cluster and write the predictions to a folder of Parquet files.
+
+        Parameters
+        ----------
+        X : path, paths or Source
+            The rows.
+        target : str or path
+            The folder, which all workers see under this name.
+        keep, level, leaf, reasons
+            As in `TreeClassifier.predict_to`.
+        engine : Engine, default=None
+            What reads, predicts and writes; None: ``DaskEngine(client)``.
+
+        Returns
+        -------
+        Predictions
+            The files and the number of rows.
+        """
+        check_is_fitted(self)
+        engine = DaskEngine(_client(self.client)) if engine is None else engine
+        options: dict[str, Any] = {"keep": keep, "level": level, "leaf": leaf, "reasons": reasons}
+        return self.estimator_.predict_to(X, target, engine=engine, **options)  # type: ignore[no-any-return]
 
     def to_local(self) -> Any:
         """Return the fitted tree estimator, which needs no cluster: to explain, export and save.

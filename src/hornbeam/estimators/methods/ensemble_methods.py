@@ -12,8 +12,8 @@ from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.trainer import ForestResult
 from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_classes, warn_about_columns
 from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_scores
+from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.methods.progress import Progress
-from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.estimators.parameters.boosting import boosting_trainer
 from hornbeam.estimators.parameters.forest import forest_trainer
 from hornbeam.estimators.parameters.threads import n_threads
@@ -22,7 +22,7 @@ from hornbeam.typing import Bools, Floats
 __all__ = ["BoostingMethods", "ForestMethods", "oob_mask"]
 
 
-class _EnsembleMethods(ReadsRows):
+class _EnsembleMethods(PredictsTo):
     """Feature importances of several trees."""
 
     n_jobs: int | None

@@ -18,6 +18,7 @@ from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.methods.explain_methods import ExplainMethods
 from hornbeam.estimators.methods.interval_calibration import calibrate_intervals
 from hornbeam.estimators.methods.locks import serialised
+from hornbeam.estimators.methods.predict_to import TreePredictsTo
 from hornbeam.estimators.methods.update import forget, known_shares, update
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import number
@@ -35,7 +36,7 @@ __all__ = ["TreeMethods"]
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
 
 
-class TreeMethods(ExplainMethods):
+class TreeMethods(TreePredictsTo, ExplainMethods):
     """Methods of an estimator with one fitted tree in `tree_`."""
 
     tree_: Tree

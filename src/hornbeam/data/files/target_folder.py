@@ -1,0 +1,107 @@
+"""A folder, on disk or in a store, whose files appear complete or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.data.files.paths import file_system, is_remote, store_errors
+from hornbeam.data.files.scratch import open_draft, remove_drafts
+from hornbeam.errors import StorageError
+
+__all__ = ["TargetFolder"]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFolder:
+    """A folder to write files to; small and picklable, so that workers can write.
+
+    Parameters
+    ----------
+    address : str
+        An absolute path, or the address of a folder in a store, such as ``"s3://bucket/predictions"``.
+
+    Notes
+    -----
+    On disk a file is written under a temporary name, synced and renamed. A store shows an object when its last byte has
+    arrived. Writers of the same file may run at the same time; the last one wins.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as path:
+    ...     folder = TargetFolder.of(path)
+    ...     folder.put("part-0", b"abc")
+    ...     folder.sizes(), folder.has("part-0"), folder.read("part-1")
+    ({'part-0': 3}, True, None)
+    """
+
+    address: str
+
+    @classmethod
+    def of(cls, path: str | PathLike[str]) -> TargetFolder:
+        """Make the folder if it does not exist, and delete the temporary files of killed processes.
+
+        Raises
+        ------
+        StorageError
+            If there is a file of this name.
+        """
+        if isinstance(path, str) and is_remote(path):
+            return cls(path.rstrip("/"))
+        place = Path(path).expanduser().absolute()
+        if place.exists() and not place.is_dir():
+            raise StorageError(f"{str(place)!r} is a file; expected a folder, or a name that is not in use.")
+        place.mkdir(parents=True, exist_ok=True)
+        remove_drafts(place, "")
+        return cls(str(place))
+
+    def sizes(self) -> dict[str, int]:
+        """Return the names and sizes of the files, without hidden ones."""
+        if not is_remote(self.address):
+            found = [path for path in Path(self.address).iterdir() if not path.name.startswith(".")]
+            return {path.name: path.stat().st_size for path in found if path.is_file()}
+        from pyarrow.fs import FileSelector
+
+        with self._store() as (store, path):
+            infos = store.get_file_info(FileSelector(path, allow_not_found=True))
+        return {info.base_name: info.size or 0 for info in infos if info.is_file}
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        if not is_remote(self.address):
+            return Path(self.address, name).is_file()
+        with self._store() as (store, path):
+            return bool(store.get_file_info(f"{path}/{name}").is_file)
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of a file; None if there is none."""
+        if not self.has(name):
+            return None
+        if not is_remote(self.address):
+            return Path(self.address, name).read_bytes()
+        with self._store() as (store, path), store.open_input_stream(f"{path}/{name}") as file:
+            data: bytes = file.read()
+            return data
+
+    def put(self, name: str, data: Any, *, last: bool = False) -> None:
+        """Write a file; `last` also syncs the names of all earlier ones to disk."""
+        if is_remote(self.address):
+            with self._store() as (store, path), store.open_output_stream(f"{path}/{name}") as file:
+                file.write(data)
+        elif last:
+            write_atomic(Path(self.address, name), [data])
+        else:
+            with open_draft(Path(self.address, name), sync=True) as file:
+                file.write(data)
+
+    @contextmanager
+    def _store(self) -> Iterator[tuple[Any, str]]:
+        store, path = file_system(self.address)
+        with store_errors(self.address):
+            yield store, path

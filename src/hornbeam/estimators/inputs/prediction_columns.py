@@ -1,0 +1,151 @@
+"""Predictions as named columns, for files: what `predict_to` and ``hornbeam predict`` write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hornbeam.data.files.coded_column import CodedColumn
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.tree.route import decide_rows, predict_rows, route
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats, Indices, Label
+
+__all__ = ["PredictionColumns", "TreeColumns", "class_columns"]
+
+
+class PredictionColumns(Protocol):
+    """Protocol: a picklable function from a table to named columns of predictions."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What the columns depend on, as plain values: the digest of the model, and options."""
+        ...
+
+    def __call__(self, table: Table) -> Mapping[str, Any]:
+        """Predict the rows of a table."""
+        ...
+
+
+def class_columns(classes: Sequence[Label], codes: Any, probability: Sequence[Floats]) -> dict[str, Any]:
+    """Return the columns of class predictions: ``prediction``, and ``p_<class>`` of each class.
+
+    Examples
+    --------
+    >>> found = class_columns(("no", "yes"), np.array([1]), [np.array([0.25]), np.array([0.75])])
+    >>> {name: column.tolist() for name, column in found.items()}
+    {'prediction': ['yes'], 'p_no': [0.25], 'p_yes': [0.75]}
+    """
+    columns: dict[str, Any] = {"prediction": CodedColumn(codes, classes)}
+    return columns | {f"p_{label}": one for label, one in zip(classes, probability, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeColumns:
+    """Columns of the predictions of one tree; a picklable function of a table.
+
+    Parameters
+    ----------
+    tree : Tree
+    level : float, optional
+        Add intervals of this level: ``low_<class>`` and ``high_<class>``; of a mean, ``low`` and ``high``.
+    leaf : bool, default False
+        Add ``leaf``, the number of the node where the row ends.
+    reasons : int, default 0
+        Add this number of columns, ``reason_1`` and so on: how far a feature moved the prediction, largest change
+        first; missing values where there are fewer.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0], [50.0]], ["no", "no", "yes", "yes"])
+    >>> columns = TreeColumns(clf.tree_, leaf=True, reasons=1)
+    >>> found = columns(Table.read([[36.0]], schema=clf.tree_.schema))
+    >>> {name: column.tolist() for name, column in found.items()}
+    {'prediction': ['yes'], 'p_no': [0.0], 'p_yes': [1.0], 'leaf': [2],
+     'reason_1': ['x0 > 35 moved yes from 0.500 to 1.000']}
+    """
+
+    tree: Tree
+    level: float | None = None
+    leaf: bool = False
+    reasons: int = 0
+
+    def __post_init__(self) -> None:
+        if self.reasons < 0:
+            raise ParameterError(f"reasons is {self.reasons}; expected 0 or more")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The digest of the tree, and the options."""
+        return {"model": self.tree.digest, "level": self.level, "leaf": self.leaf, "reasons": self.reasons}
+
+    @property
+    def by_node(self) -> bool:
+        """Whether rows that end at the same node have the same predictions."""
+        return not len(self.tree.slopes) and not self.tree.skeleton.router.fractional
+
+    def __call__(self, table: Table) -> dict[str, Any]:
+        """Predict the rows of a table."""
+        tree = self.tree
+        needs_nodes = self.by_node or self.leaf
+        nodes = route(tree.skeleton, table) if needs_nodes else np.zeros(0, np.int32)
+        if self.by_node:
+            belief = [value.take(nodes) for value in np.ascontiguousarray(tree.belief.T)]
+        else:
+            belief = list(predict_rows(tree, table).T)
+        if tree.is_regression:
+            columns: dict[str, Any] = {"prediction": belief[0]}
+        else:
+            codes = tree.decision(tree.belief)[nodes] if self.by_node else decide_rows(tree, table)
+            columns = class_columns(tree.schema.classes, codes, belief)
+        if self.level is not None:
+            columns |= self._intervals(table, self.level)
+        if self.leaf:
+            columns["leaf"] = nodes
+        if self.reasons:
+            columns |= self._reasons(table, nodes)
+        return columns
+
+    def _intervals(self, table: Table, level: float) -> dict[str, Floats]:
+        from hornbeam.explain import predict_interval  # imported only when needed: it is slow to import
+
+        low, high = predict_interval(self.tree, table, level)
+        names = [""] if self.tree.is_regression else [f"_{label}" for label in self.tree.schema.classes]
+        return {
+            f"{side}{name}": bounds[:, code]
+            for code, name in enumerate(names)
+            for side, bounds in (("low", low), ("high", high))
+        }
+
+    def _reasons(self, table: Table, nodes: Indices) -> dict[str, CodedColumn]:
+        """Explain one row of those that have the same reasons, or each row if `by_node` is false."""
+        from hornbeam.explain import explain
+
+        rows, of_row = np.arange(table.n_rows), np.arange(table.n_rows)
+        if self.by_node:
+            rows, of_row = _same_reasons(table, nodes)
+        found = [row.reasons(n=self.reasons) for row in explain(self.tree, table.take(rows))]
+        texts = [[*map(str, reasons), *[None] * self.reasons] for reasons in found]
+        return {
+            f"reason_{at + 1}": CodedColumn(of_row, [text[at] for text in texts])
+            for at in range(self.reasons)
+        }
+
+
+def _same_reasons(table: Table, nodes: Indices) -> tuple[Any, Any]:
+    """Group rows that end at the same node and miss the same values, which a reason mentions.
+
+    Returns the first row of each group, and the group of each row.
+    """
+    key = nodes.astype(np.int64)
+    for column in table.columns:
+        absent = np.isnan(column).astype(np.int64) if column.dtype.kind == "f" else -np.minimum(column, 0)
+        if absent.any() and not absent.all():
+            _, key = np.unique(3 * key + absent, return_inverse=True)
+    _, rows, of_row = np.unique(key, return_index=True, return_inverse=True)
+    return rows, of_row

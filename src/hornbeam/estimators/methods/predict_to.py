@@ -1,0 +1,231 @@
+"""`predict_to`: predictions of files written to files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.estimators.inputs.prediction_columns import PredictionColumns, TreeColumns, class_columns
+from hornbeam.estimators.inputs.prediction_files import write_files
+from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from hornbeam.out_of_core.predict import Predictions
+
+__all__ = ["PredictsTo", "TreePredictsTo"]
+
+
+class PredictsTo(ReadsRows):
+    """Predictions written to files, for any estimator."""
+
+    n_jobs: int | None
+
+    def predict_to(
+        self,
+        X: Any,
+        target: str | PathLike[str],
+        *,
+        keep: Sequence[str] = (),
+        engine: Any = None,
+    ) -> Predictions:
+        """Predict the rows of files and write the predictions to a folder of Parquet files.
+
+        Parameters
+        ----------
+        X : path, paths or Source, or array-like or data frame of shape (n_rows, n_features)
+            The rows. Of files, only the columns that the model uses are read, one row group at a time.
+        target : str or path
+            The folder; created if it does not exist. It has one file for each row group of X, in the same order.
+        keep : sequence of str, default=()
+            Columns of the files to copy beside the predictions, an identifier for example.
+        engine : Engine, default=None
+            What reads, predicts and writes; None: `n_jobs` threads.
+
+        Returns
+        -------
+        Predictions
+            The files and the number of rows.
+
+        Raises
+        ------
+        StorageError
+            If the folder has predictions of another model or of other rows, or other Parquet files.
+
+        Notes
+        -----
+        A classifier writes ``prediction``, the class, and ``p_<class>``, the probability of each class; a regressor
+        writes ``prediction``.
+
+        If the call is interrupted or killed, the same call continues: each file is written once, and appears when it is
+        complete. ``_manifest.json`` is written last; it lists the files with their rows, and the digests of the model
+        and of the source.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> from hornbeam import ForestClassifier
+        >>> rows = pd.DataFrame({"id": [7, 8, 9, 10], "heat": [36.6, 36.8, 39.0, 39.5]})
+        >>> clf = ForestClassifier(n_estimators=5).fit(rows[["heat"]], ["well", "well", "ill", "ill"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows.to_parquet(f"{folder}/rows.parquet")
+        ...     written = clf.predict_to(f"{folder}/rows.parquet", f"{folder}/predictions", keep=["id"])
+        ...     pd.read_parquet(f"{folder}/predictions").columns.tolist()
+        ['id', 'prediction', 'p_ill', 'p_well']
+        >>> written.n_rows
+        4
+        """
+        _ = self._schema  # checks that the estimator is fitted
+        single = copy(self)
+        single.n_jobs = 1  # the engine has the threads
+        return self._write(X, target, _EstimatorColumns.of(single), keep, engine)
+
+    def _write(
+        self,
+        X: Any,
+        target: str | PathLike[str],
+        columns: PredictionColumns,
+        keep: Sequence[str],
+        engine: Any,
+    ) -> Predictions:
+        return write_files(
+            X,
+            target,
+            columns,
+            self._schema,
+            self._used_features(),
+            keep=keep,
+            engine=engine,
+            n_jobs=self.n_jobs,
+            read=self._read,
+        )
+
+    def _decided(self, table: Table) -> tuple[Any, Any]:
+        """Return the codes of the predicted classes, and the probabilities."""
+        raise NotImplementedError
+
+
+class TreePredictsTo(PredictsTo):
+    """Predictions written to files, for an estimator of one tree."""
+
+    tree_: Tree
+
+    def predict_to(
+        self,
+        X: Any,
+        target: str | PathLike[str],
+        *,
+        keep: Sequence[str] = (),
+        level: float | None = None,
+        leaf: bool = False,
+        reasons: int = 0,
+        engine: Any = None,
+    ) -> Predictions:
+        """Predict the rows of files and write the predictions to a folder of Parquet files.
+
+        Parameters
+        ----------
+        X : path, paths or Source, or array-like or data frame of shape (n_rows, n_features)
+            The rows. Of files, only the columns that the tree uses are read, one row group at a time.
+        target : str or path
+            The folder; created if it does not exist. It has one file for each row group of X, in the same order.
+        keep : sequence of str, default=()
+            Columns of the files to copy beside the predictions, an identifier for example.
+        level : float, default=None
+            Add the bounds of intervals of this level: ``low_<class>`` and ``high_<class>``; for a regressor ``low`` and
+            ``high``.
+        leaf : bool, default=False
+            Add ``leaf``, the number of the node where the row ends.
+        reasons : int, default=0
+            Add this number of texts, ``reason_1`` and so on: how far a feature moved the prediction, as
+            `Explanation.reasons`.
+        engine : Engine, default=None
+            What reads, predicts and writes; None: `n_jobs` threads.
+
+        Returns
+        -------
+        Predictions
+            The files and the number of rows.
+
+        Raises
+        ------
+        StorageError
+            If the folder has predictions of another model, of other rows or with other columns, or other Parquet files.
+
+        Notes
+        -----
+        A classifier writes ``prediction``, the class, and ``p_<class>``, the probability of each class; a regressor
+        writes ``prediction``.
+
+        If the call is interrupted or killed, the same call continues: each file is written once, and appears when it is
+        complete. ``_manifest.json`` is written last; it lists the files with their rows, and the digests of the model
+        and of the source.
+
+        Reasons are computed once for all rows of a node with the same missing values. Trees with slopes, and trees that
+        send missing values to all branches, are explained row by row, which is slow.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> from hornbeam import TreeClassifier
+        >>> rows = pd.DataFrame({"id": [7, 8, 9, 10], "heat": [36.6, 36.8, 39.0, 39.5]})
+        >>> clf = TreeClassifier("cart").fit(rows[["heat"]], ["well", "well", "ill", "ill"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows.to_parquet(f"{folder}/rows.parquet", row_group_size=2)
+        ...     to = f"{folder}/predictions"
+        ...     written = clf.predict_to(f"{folder}/rows.parquet", to, keep=["id"], reasons=1)
+        ...     again = clf.predict_to(f"{folder}/rows.parquet", to, keep=["id"], reasons=1)
+        ...     pd.read_parquet(to).astype(str).iloc[2].tolist()
+        ['9', 'ill', '1.0', '0.0', 'heat > 38 moved ill from 0.500 to 1.000']
+        >>> len(written.files), written.n_written, again.n_written
+        (2, 4, 0)
+        """
+        _ = self._schema  # checks that the estimator is fitted
+        return self._write(X, target, TreeColumns(self.tree_, level, leaf, reasons), keep, engine)
+
+
+@dataclass(frozen=True, slots=True)
+class _EstimatorColumns:
+    """Columns of the predictions of an estimator of several trees or of rules."""
+
+    estimator: Any
+    classes: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        if hasattr(estimator, "init_"):
+            raise ParameterError(
+                f"this {type(estimator).__name__} starts from a fitted {type(estimator.init_).__name__} (init), which "
+                "has no digest; expected one without init. Predict the parts yourself."
+            )
+        return cls(estimator, tuple(estimator.classes_.tolist()) if hasattr(estimator, "classes_") else ())
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {"model": _digest(self.estimator)}
+
+    def __call__(self, table: Table) -> dict[str, Any]:
+        if not self.classes:
+            return {"prediction": self.estimator.predict(table)}
+        codes, probability = self.estimator._decided(table)
+        return class_columns(self.classes, codes, list(probability.T))
+
+
+def _digest(estimator: Any) -> str:
+    """Return a hash of the trees and parameters of an estimator, without the number of threads."""
+    from hornbeam.estimators.persistence.files import pack_learned
+    from hornbeam.storage.file import encode
+
+    twin = copy(estimator)
+    twin.n_jobs = None
+    return fingerprint(np.frombuffer(encode(pack_learned(twin), as_tensors=True), np.uint8))

@@ -1,0 +1,244 @@
+"""Predictions of a source as Parquet files, one per partition, written exactly once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.files.parquet_writer import parquet_bytes
+from hornbeam.data.files.paths import without_credentials
+from hornbeam.data.files.target_folder import TargetFolder
+from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.sources import Partition, Source
+from hornbeam.data.table import Table
+from hornbeam.errors import EngineError, ParameterError, StorageError
+
+__all__ = ["Predictions", "empty_table", "write_predictions"]
+
+JOB, MANIFEST = "_job.json", "_manifest.json"
+
+type Columns = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """A folder of predictions that is complete.
+
+    Parameters
+    ----------
+    folder : str
+        Path or address of the folder.
+    files : tuple of str
+        Names of the Parquet files; together they have the rows of the source in its order.
+    columns : tuple of str
+        Names of the columns.
+    n_rows : int
+        Number of rows of all files.
+    n_written : int
+        Number of rows that this call predicted; the others were there before.
+
+    Examples
+    --------
+    >>> Predictions("/data/predictions", ("part-00000000.parquet",), ("prediction",), 1000, 0).n_rows
+    1000
+    """
+
+    folder: str
+    files: tuple[str, ...]
+    columns: tuple[str, ...]
+    n_rows: int
+    n_written: int
+
+
+def write_predictions(
+    source: Source,
+    schema: Schema,
+    used: Sequence[str],
+    predict: Callable[[Table], Columns],
+    target: str | PathLike[str],
+    *,
+    identity: Mapping[str, Any],
+    engine: Engine,
+    keep: Sequence[str] = (),
+) -> Predictions:
+    """Predict all rows of a source and write them to a folder, one Parquet file per partition.
+
+    Parameters
+    ----------
+    source : Source
+        The rows. Its schema has at least the features `used`, each as in `schema`.
+    schema : Schema
+        The schema of the model.
+    used : sequence of str
+        The features that the model uses; only these are read.
+    predict : callable (table) -> mapping from names to columns
+        Pure and picklable. In the table the features that are not used have missing values.
+    target : str or path
+        The folder, or its address in a store; created if it does not exist.
+    identity : mapping
+        What the predictions depend on beside the source: the digest of the model, and options. Plain values.
+    engine : Engine
+        Runs the partitions.
+    keep : sequence of str, default ()
+        Columns of the source to copy; it was opened with these.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    StorageError
+        If the folder has files of another model, source or selection of columns.
+    EngineError
+        If files are missing at the end.
+
+    Notes
+    -----
+    ``_job.json`` is written first, and says what the files belong to. A partition has a fixed file name, and its file
+    appears when it is complete. ``_manifest.json`` is written last. A call that was interrupted is continued by the
+    same call: files that exist are not written again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hornbeam.data import LocalEngine, MemorySource
+    >>> table = Table.read([[1.0], [2.0], [3.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_predictions(
+    ...         MemorySource(table, block=2),
+    ...         table.schema,
+    ...         ["x0"],
+    ...         lambda rows: {"twice": 2 * rows.columns[0]},
+    ...         folder,
+    ...         identity={"model": "twice"},
+    ...         engine=LocalEngine(),
+    ...     )
+    >>> written.files, written.n_rows
+    (('part-00000000.parquet', 'part-00000001.parquet'), 3)
+    """
+    names = (*keep, *predict(empty_table(schema)))
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise ParameterError(f"The result would have two columns {twice!r}. Rename the column to keep.")
+    features = [source.schema.names.index(name) for name in used] or [0]
+    units = {f"part-{at:08d}.parquet": unit for at, unit in enumerate(source.partitions())}
+    folder = TargetFolder.of(target)
+    job = {"format": "hornbeam predictions", "version": 1, **identity}
+    job |= {"source": source.fingerprint, "columns": list(names)}
+    found = _claim(folder, job, units)
+    shared = _Shared(source, schema, tuple(features), predict, folder, bool(keep))
+    missing = [(name, unit) for name, unit in units.items() if name not in found]
+    n_written = 0
+    if missing:
+        [n_written] = engine.reduce(_write_units, missing, shared)
+        found = folder.sizes()
+        if lacking := [name for name in units if name not in found]:
+            raise EngineError(
+                f"{len(lacking)} of {len(units)} files, {lacking[0]!r} first, are not in "
+                f"{without_credentials(folder.address)!r}; expected all. Name a folder that this process and all "
+                "workers see under the same name, and call again."
+            )
+    if missing or MANIFEST not in found:
+        parts = [_part(name, unit, found[name]) for name, unit in units.items()]
+        manifest = {**job, "rows": source.n_rows, "parts": parts}
+        folder.put(MANIFEST, json.dumps(manifest, indent=1).encode(), last=True)
+    return Predictions(folder.address, tuple(units), names, source.n_rows, n_written)
+
+
+def empty_table(schema: Schema) -> Table:
+    """Make a table of no rows.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Feature
+    >>> empty_table(Schema((Feature("age"),))).n_rows
+    0
+    """
+    return Table(schema, _blank_columns(schema, 0))
+
+
+def _blank_columns(schema: Schema, n_rows: int) -> tuple[Any, ...]:
+    """Columns of missing values; those of one type share their memory."""
+    numbers, codes = np.full(n_rows, np.nan), np.full(n_rows, -1, np.int32)
+    return tuple([codes if feature.kind is Kind.NOMINAL else numbers for feature in schema.features])
+
+
+def _claim(folder: TargetFolder, job: dict[str, Any], units: Mapping[str, Partition]) -> dict[str, int]:
+    """Check that the files of a folder belong to this job, or make it the job of an empty one; return its files."""
+    found = folder.sizes()
+    place = without_credentials(folder.address)
+    if JOB in found:
+        data = folder.read(JOB)
+        try:
+            earlier = json.loads(data or b"")
+            differences = [name for name in job | earlier if job.get(name) != earlier.get(name)]
+        except (ValueError, TypeError) as error:
+            raise StorageError(
+                f"{JOB} in {place!r} is damaged; expected the description of earlier predictions. Name another folder."
+            ) from error
+        if differences:
+            raise StorageError(
+                f"{place!r} has predictions of another job: {', '.join(differences)} differ; expected a "
+                "new folder, or one of the same model, the same unchanged files and the same columns. Name another one."
+            )
+    others = [name for name in found if name.endswith(".parquet") and (JOB not in found or name not in units)]
+    if others:
+        raise StorageError(
+            f"{place!r} has {len(others)} other Parquet files, {others[0]!r} first; expected none, because "
+            "predictions would be read together with them. Name a new folder."
+        )
+    if JOB not in found:
+        folder.put(JOB, json.dumps(job, indent=1).encode(), last=True)
+    return found
+
+
+def _part(name: str, unit: Partition, size: int) -> dict[str, Any]:
+    """One file in the manifest."""
+    part: dict[str, Any] = {"file": name, "rows": unit.n_rows, "bytes": size}
+    if unit.file is not None:
+        part["of"] = {"file": without_credentials(unit.file), "group": unit.group, "part": unit.part}
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What every task needs."""
+
+    source: Source
+    schema: Schema
+    features: tuple[int, ...]
+    predict: Callable[[Table], Columns]
+    folder: TargetFolder
+    keeps: bool
+
+    def read(self, unit: Partition) -> Table:
+        """Read the used features of a partition; the others have missing values."""
+        part = self.source.read(unit, self.features)
+        columns = dict(zip(self.schema.names, _blank_columns(self.schema, part.n_rows), strict=True))
+        columns |= zip(part.schema.names, part.columns, strict=True)
+        return replace(
+            part, schema=self.schema, columns=tuple(columns.values()), matrix=None, names=self.schema.names
+        )
+
+
+def _write_units(units: Sequence[tuple[str, Partition]], shared: _Shared) -> list[int]:
+    """Task: predict some partitions and write their files; return the number of rows."""
+    n_rows = 0
+    for name, unit in units:
+        if shared.folder.has(name):  # written by a task that was lost before it returned
+            continue
+        columns: dict[str, Any] = {}
+        if shared.keeps:
+            kept = shared.source.read_kept(unit)  # type: ignore[attr-defined]
+            columns = dict(zip(kept.column_names, kept.columns, strict=True))
+        columns |= shared.predict(shared.read(unit))
+        shared.folder.put(name, parquet_bytes(columns))
+        n_rows += unit.n_rows
+    return [n_rows]
