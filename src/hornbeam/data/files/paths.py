@@ -173,10 +173,11 @@ def store_errors(address: str) -> Iterator[None]:
     except HornbeamError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
+        shown = without_credentials(address)
+        why = one_line(error).replace(address, shown)
         raise DataError(
-            f"{address!r} cannot be reached: {one_line(error)} Check the address, the network and the credentials of "
-            "the store."
-        ) from error
+            f"{shown!r} cannot be reached: {why} Check the address, the network and the credentials of the store."
+        ) from (error if shown == address else None)  # its text may have the credentials
 
 
 def _local_files(path: Path) -> list[str]:
@@ -213,7 +214,9 @@ def _remote_files(address: str) -> list[str]:
     with store_errors(address):
         kind = store.get_file_info(path).type
         if kind is FileType.NotFound:
-            raise DataError(f"There is nothing at {address!r}. Name files or folders that exist.")
+            raise DataError(
+                f"There is nothing at {without_credentials(address)!r}. Name files or folders that exist."
+            )
         if kind is not FileType.Directory:
             return [address]
         infos = store.get_file_info(FileSelector(path, recursive=True))
@@ -221,7 +224,8 @@ def _remote_files(address: str) -> list[str]:
     tails = sorted(PurePosixPath(file).relative_to(path) for file in files if file.endswith(".parquet"))
     found = [f"{address.rstrip('/')}/{tail}" for tail in tails if not _is_hidden(tail.parts)]
     if not found:
-        raise DataError(f"There are no Parquet files below {address!r}. Name a folder that has some.")
+        shown = without_credentials(address)
+        raise DataError(f"There are no Parquet files below {shown!r}. Name a folder that has some.")
     return found
 
 
