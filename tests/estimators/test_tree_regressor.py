@@ -167,11 +167,11 @@ def test_files_give_the_tree_of_their_rows(mixed, tmp_path, weighted):
     assert_array_equal(there.predict(tmp_path), here.predict(frame[there.feature_names_in_]))
 
 
-def test_files_that_exceed_the_memory_are_refused_before_they_are_read(mixed, tmp_path):
+def test_files_that_exceed_the_memory_give_the_tree_of_their_rows(mixed, tmp_path):
     X, y = mixed
     X.assign(y=y).to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(DataError, match=r"needs all rows in memory.*Pass memory=\d+"):
-        TreeRegressor().fit(tmp_path / "rows.parquet", "y", memory=1000)
+    there = TreeRegressor("cart", max_depth=3).fit(tmp_path / "rows.parquet", "y", memory=1000)
+    assert there.tree_.digest == TreeRegressor("cart", max_depth=3).fit(X, y).tree_.digest
     with pytest.raises(ParameterError, match="y is a ndarray; expected the name of their column"):
         TreeRegressor().fit(tmp_path / "rows.parquet", np.asarray(y))
 
