@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
@@ -19,6 +20,7 @@ from hornbeam.editing.branches import grown_branch
 from hornbeam.editing.one_split import one_split
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.export import to_text
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.edit import count_rows
@@ -434,3 +436,14 @@ def test_multiway_trees_are_edited():
     editor = TreeEditor.of(tree, table, None)
     editor.set_groups(0, [["C"], ["A"], ["B"]])
     assert editor.tree.rows.tolist() == [4, 2, 1, 1]
+
+
+def test_a_tree_is_shrunk_as_if_it_was_grown_with_a_budget():
+    X, y = load_iris(return_X_y=True)
+    editor = TreeClassifier("cart").fit(X, y).edit(X, y)
+    editor.shrink(3)
+    small = TreeClassifier("cart", max_leaf_nodes=3).fit(X, y).tree_
+    assert to_text(editor.tree) == to_text(small)
+    assert np.array_equal(editor.tree.gain, small.gain, equal_nan=True)
+    with pytest.raises(ParameterError, match="n_leaves=3: expected a whole number from 1 to 2"):
+        editor.shrink(3)

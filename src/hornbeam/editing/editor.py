@@ -30,6 +30,7 @@ from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole
 from hornbeam.tree.condition import slot_condition
 from hornbeam.tree.edit import count_rows
+from hornbeam.tree.leaf_budget import keep_best_leaves
 from hornbeam.tree.recorded_edit import RecordedEdit
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.subtree import subtree
@@ -211,6 +212,24 @@ class TreeEditor:
             check_whole("levels", levels, 1, 1_000)
         branch, gain = grown_branch(self.tree, self.rows, node, levels)
         self._edit(node, branch, reason, author, gain)
+
+    def shrink(self, n_leaves: int, *, reason: str = "", author: str | None = None) -> None:
+        """Prune the tree to at most some leaves: the splits of largest gain times weight stay (`LeafBudget`).
+
+        Splits of unknown gain, such as those of your own, go first.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[1], [2], [3], [4], [5]], ["no", "no", "yes", "yes", "no"]
+        >>> editor = TreeClassifier("cart").fit(X, y).edit(X, y)
+        >>> editor.shrink(2)
+        >>> editor.edits[0].before.n_leaves, editor.tree.n_leaves
+        (3, 2)
+        """
+        check_whole("n_leaves", n_leaves, 1, self.tree.n_leaves - 1)
+        small = keep_best_leaves(self.tree, n_leaves)
+        self._edit(0, small.skeleton, reason, author, small.gain)
 
     def undo(self) -> None:
         """Take the last edit back."""

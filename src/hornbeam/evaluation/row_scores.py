@@ -84,7 +84,7 @@ def area_under_curve(
     yes, no = weight[observed], weight[~observed]
     above = _share_below(predicted[observed], predicted[~observed], no)
     below = _share_below(-predicted[~observed], -predicted[observed], yes)
-    area = float(yes @ above / yes.sum())
+    area = float((yes * above).sum() / yes.sum())
     influence[observed] = yes * (above - area) * n / yes.sum()
     influence[~observed] = no * (below - area) * n / no.sum()
     return area, influence

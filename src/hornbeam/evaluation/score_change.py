@@ -160,5 +160,5 @@ def _change(
 ) -> ScoreChange:
     """Compare weighted means of values of the same rows."""
     _, error = mean_and_error(after - before, weight)
-    total = weight.sum()
-    return ScoreChange(name, float(weight @ before / total), float(weight @ after / total), error, in_units)
+    (first, _), (second, _) = mean_and_error(before, weight), mean_and_error(after, weight)
+    return ScoreChange(name, first, second, error, in_units)

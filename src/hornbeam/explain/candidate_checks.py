@@ -52,8 +52,9 @@ def association(chosen: NDArray[np.intp], other: NDArray[np.intp], weight: Float
     0.5
     """
     known = (chosen >= 0) & (other >= 0)
-    table = np.zeros((chosen.max(initial=-1) + 1, other.max(initial=-1) + 1))
-    np.add.at(table, (chosen[known], other[known]), weight[known])
+    shape = chosen.max(initial=-1) + 1, other.max(initial=-1) + 1
+    place = chosen[known] * shape[1] + other[known]
+    table = np.bincount(place, weight[known], shape[0] * shape[1]).reshape(shape)
     errors_of_largest = table.sum() - table.sum(axis=1).max(initial=0.0)
     if errors_of_largest <= 0:
         return None
@@ -97,20 +98,22 @@ class HeldOutRows:
         """
         child = child_of_row(children, self.table.columns)
         predicted = np.vstack([*(self._rates(one) for one in children), self.rates])  # -1 is the node
-        node = np.full(self.table.n_rows, -1)
-        decrease = self._losses(predicted[node]) - self._losses(predicted[child])
-        return mean_and_error(decrease, self.table.row_weights)
+        return mean_and_error(self._decrease(predicted, child), self.table.row_weights)
 
     def _rates(self, child: CandidateChild) -> Floats:
         if child.mean is not None:
             return np.array([child.mean])
         return (np.array(child.counts) + self.rates) / (child.weight + 1)
 
-    def _losses(self, predicted: Floats) -> Floats:
+    def _decrease(self, predicted: Floats, child: NDArray[np.intp]) -> Floats:
+        """Return the loss of each row at the node, minus that in its child."""
         if self.table.numeric_target is not None:
-            return (predicted[:, 0] - self.table.numeric_target.values) ** 2
-        assert self.table.target is not None
-        rows = np.arange(self.table.n_rows)
+            y = self.table.numeric_target.values
+            fall: Floats = (predicted[-1, 0] - y) ** 2 - (predicted[child, 0] - y) ** 2
+            return fall
         if self.criterion is Criterion.GINI:
-            return (predicted**2).sum(axis=1) - 2 * predicted[rows, self.table.target] + 1
-        return -np.log2(predicted[rows, self.table.target])
+            loss = (predicted**2).sum(axis=1, keepdims=True) - 2 * predicted + 1
+        else:
+            loss = -np.log2(predicted)
+        decrease: Floats = (loss[-1] - loss)[child, self.table.target]
+        return decrease

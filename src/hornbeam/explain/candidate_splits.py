@@ -21,7 +21,7 @@ from hornbeam.tree.condition import Condition
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["candidate_splits", "candidates_at", "check_node", "find_column"]
+__all__ = ["candidate_splits", "candidates_at", "candidates_of", "check_node", "find_column"]
 
 
 def candidate_splits(
@@ -111,9 +111,23 @@ def candidates_at(
     """List the best split of each feature at a node, or all splits of one feature, of encoded rows."""
     check_node(tree, node)
     column = None if feature is None else find_column(tree.schema, feature)
-    grower = rows.grower
-    here = NodeRows.of(tree, rows.encoded, grower, node)
-    counts = here.count()
+    here = NodeRows.of(tree, rows.encoded, rows.grower, node)
+    return candidates_of(here, rows.grower, column, held_out)
+
+
+def candidates_of(
+    here: NodeRows,
+    grower: Grower,
+    column: int | None = None,
+    held_out: Table | None = None,
+    *,
+    associations: bool = True,
+) -> CandidateSplits:
+    """List the best split of each feature, or all splits of one, for the rows of a node.
+
+    Associations with the split of the tree take most of the time, so they can be left out.
+    """
+    tree, counts = here.tree, here.count()
     if column is None:
         candidates = best_candidates(counts)
         ranks = list(range(len(candidates)))
@@ -123,14 +137,14 @@ def candidates_at(
     maker = _Maker(here, counts, grower, None if way is None else way.key)
     splits = [maker.split(*pair) for pair in zip(candidates, ranks, strict=True)]
     if held_out is not None:
-        fresh = HeldOutRows.of(tree, held_out, node, grower.criterion)
+        fresh = HeldOutRows.of(tree, held_out, here.node, grower.criterion)
         gains = [fresh.gain(split.children) for split in splits]
         splits = [
             replace(one, held_out_gain=g, held_out_error=e) for one, (g, e) in zip(splits, gains, strict=True)
         ]
     return CandidateSplits(
-        splits=_with_associations(splits, here),
-        node=node,
+        splits=_with_associations(splits, here) if associations else tuple(splits),
+        node=here.node,
         rows=counts.n_rows,
         weight=here.own_weight().sum().item(),
         criterion=grower.criterion.value,

@@ -18,7 +18,8 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[float, float]:
     (2.0, 0.5773502691896257)
     """
     n, total = len(weight), weight.sum()
-    mean = weight @ values / total if n else np.nan
+    # Sums rather than products of vectors: BLAS would start threads, which wait for each other on a busy machine.
+    mean = (weight * values).sum() / total if n else np.nan
     deviation = weight * (values - mean)
-    error = np.sqrt(deviation @ deviation * n / (n - 1)) / total if n > 1 else np.nan
+    error = np.sqrt((deviation**2).sum() * n / (n - 1)) / total if n > 1 else np.nan
     return float(mean), float(error)

@@ -143,8 +143,13 @@ class NodeRows:
             own = own * (self.weight / self.rows.weight[at])
         return own
 
-    def _shown(self) -> tuple[Floats, ...]:
-        """For each feature and code: rows and class weights; or rows, weight, and sums of the centred target."""
+    def _shown(self) -> tuple[Floats, ...] | None:
+        """For each feature and code: rows and class weights; or rows, weight, and sums of the centred target.
+
+        None if rows of classes have no weights: the kernel counts the same.
+        """
+        if self.weight is None and self.table.unit == 1.0 and self.table.numeric_target is None:
+            return None
         own, table = self.own_weight(), self.table
         if table.numeric_target is None:
             assert table.target is not None

@@ -150,12 +150,19 @@ class NodeCells:
     shown: tuple[Floats, ...]
 
     @classmethod
-    def count(cls, rows: Rows, spec: GrowthSpec, node: NodeRange, shown: tuple[Floats, ...]) -> Self:
-        """Count all these rows, which are those of the node."""
+    def count(
+        cls, rows: Rows, spec: GrowthSpec, node: NodeRange, shown: tuple[Floats, ...] | None = None
+    ) -> Self:
+        """Count all these rows, which are those of the node; `shown` has by default the rows and classes."""
         cells = subtree.empty_cells(rows, spec)
         subtree.histogram(rows, spec, 0, rows.n_rows, cells)
-        evidence = subtree.channels(cells, spec)[0][: spec.offsets[1]].sum(axis=0)
-        return cls(cells, spec, evidence, rows.n_rows, node, subtree.target_variance(rows, spec, node), shown)
+        counts, n_rows = subtree.channels(cells, spec)
+        if shown is None:
+            numbers = np.column_stack([n_rows, counts]).astype(np.float64)
+            shown = tuple(np.split(numbers, spec.offsets[1:-1]))
+        evidence = counts[: spec.offsets[1]].sum(axis=0)
+        variance = subtree.target_variance(rows, spec, node)
+        return cls(cells, spec, evidence, rows.n_rows, node, variance, shown)
 
     @property
     def weight(self) -> int:
