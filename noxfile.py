@@ -33,6 +33,7 @@ ABOVE = [
     "parity",
     "plots",
     "reporting",
+    "web_editor",
 ]
 
 # Licences of dependencies that a user of Hornbeam can agree to unread; a new wording is read by a person first.

@@ -4,7 +4,7 @@ All public names are here. Each is imported on first use, so that ``import hornb
 
 The packages, from bottom to top: `kernels`, `data`, `tree`, `growing`, `pruning`, `smoothing`, `rules`, `storage`,
 `interop`, `export`, `engines`, `tuning`, `out_of_core`, `ensembles`, `explain`, `evaluation`, `plots`, `estimators`,
-`reporting`, `cli`.
+`reporting`, `web_editor`, `cli`.
 """
 
 __version__ = "0.1.0rc1"

@@ -1,0 +1,14 @@
+"""The workbench: a page in the browser to edit a decision tree by hand.
+
+Files in reading order:
+
+`operations`: edits as JSON, and the calls of the editor they stand for.
+`journal`: the edits in a file, to continue after a crash.
+`value_histogram`, `round_numbers`, `node_view`: a node as JSON.
+`tree_view`: the tree and the effect of the edits as JSON.
+`session`: the editor with its journal, and saving.
+"""
+
+from hornbeam.web_editor.session import Session
+
+__all__ = ["Session"]

@@ -1,0 +1,98 @@
+"""The journal: the edits of a session in a file, from which the session is restored after a crash.
+
+The file is rewritten as a whole and replaced atomically, so it always holds a complete state.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.errors import StorageError
+
+__all__ = ["Journal"]
+
+_FORMAT = "hornbeam workbench journal"
+_MOST_BYTES = 50_000_000
+
+
+@dataclass(slots=True)
+class Journal:
+    """Edits that were made, those that were undone, and the digests of the trees.
+
+    Parameters
+    ----------
+    first : str
+        Digest of the tree before the edits.
+    digest : str
+        Digest of the tree after them.
+    done, undone : list of dict
+        Edits, first to last; the edit that was undone last is at the end.
+    notes : str
+    saved : str
+        Digest of the tree that was saved last; empty if none was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Journal("ab", "cd", [{"do": "prune", "node": 1}]).write(Path(folder, "tree.journal"))
+    ...     Journal.read(Path(folder, "tree.journal")).done
+    [{'do': 'prune', 'node': 1}]
+    """
+
+    first: str
+    digest: str
+    done: list[dict[str, Any]] = field(default_factory=list)
+    undone: list[dict[str, Any]] = field(default_factory=list)
+    notes: str = ""
+    saved: str = ""
+
+    def write(self, path: Path) -> None:
+        """Replace the file."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        write_atomic(path, [json.dumps({"format": _FORMAT, **values}, ensure_ascii=False).encode()])
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """Read a file; None if it does not exist.
+
+        Raises
+        ------
+        StorageError
+            If it is not a journal.
+        """
+        if not path.exists():
+            return None
+        try:
+            if path.stat().st_size > _MOST_BYTES:
+                raise ValueError
+            values = json.loads(path.read_bytes())
+            if values.pop("format") != _FORMAT:
+                raise ValueError
+            found = cls(**values)
+            found._check()
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise StorageError(
+                f"{str(path)!r} is not a journal of the workbench; expected one, or no file of that name. Move it "
+                "away, or choose another output."
+            ) from None
+        return found
+
+    def _check(self) -> None:
+        texts = (self.first, self.digest, self.notes, self.saved)
+        lists = (self.done, self.undone)
+        if not all(isinstance(text, str) for text in texts) or not all(
+            isinstance(one, list) for one in lists
+        ):
+            raise ValueError
+        if not all(isinstance(edit, dict) for edits in lists for edit in edits):
+            raise ValueError
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether nothing would be lost without this file."""
+        return self.digest in (self.first, self.saved)

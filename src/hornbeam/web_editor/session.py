@@ -1,0 +1,223 @@
+"""A session: an editor, its journal and the files it is saved to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.editing import TreeEditor
+from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
+from hornbeam.estimators.persistence.files import save
+from hornbeam.explain.candidate_splits import candidates_of, check_node
+from hornbeam.explain.candidate_table import CandidateSplits
+from hornbeam.explain.node_cells import NodeRows
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.reporter import report
+from hornbeam.web_editor.journal import Journal
+from hornbeam.web_editor.node_view import node_view
+from hornbeam.web_editor.operations import apply_edit, checked_edit
+from hornbeam.web_editor.tree_view import drawn_tree, tree_view
+
+__all__ = ["Session"]
+
+_LONGEST_NOTES = 100_000
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """Edits of one tree, with a journal that survives a crash.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted; it receives the edited tree with `save`.
+    editor : TreeEditor
+        Of this model.
+    output : path
+        The model file. The report, the approval log and the journal have the same name with the endings ``.html``,
+        ``.md`` and ``.journal``.
+    test : tuple, optional
+        Held-out rows and their target, for the report.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    >>> classifier = TreeClassifier("cart").fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     session = Session(classifier, classifier.edit(X, y), Path(folder, "tree.hornbeam"))
+    ...     _ = session.apply({"do": "prune", "node": 0})
+    ...     again = Session(classifier, classifier.edit(X, y), Path(folder, "tree.hornbeam"))
+    >>> again.state()["now"]["leaves"]
+    1
+    """
+
+    model: Any
+    editor: TreeEditor
+    output: str | PathLike[str]
+    test: tuple[Any, Any] | None = None
+    restored: int = field(default=0, init=False)  #: edits that were restored from the journal
+    _journal: Journal = field(init=False)
+    _reported: ReportedModel = field(init=False)
+    _candidates: dict[tuple[str, int], tuple[NodeRows, CandidateSplits]] = field(
+        default_factory=dict, init=False
+    )
+    _lock: Any = field(default_factory=RLock, init=False)
+
+    def __post_init__(self) -> None:
+        self.output = Path(self.output)
+        self._reported = ReportedModel.of(self.model)
+        first = self.editor.first.digest
+        found = Journal.read(self._path(".journal"))
+        if found is not None and found.first != first:
+            if not found.is_saved:
+                raise StorageError(
+                    f"{str(self._path('.journal'))!r} has unsaved edits of another tree; expected those of this tree. "
+                    "Start the workbench with that tree and its rows, move the file away, or choose another output."
+                )
+            found = None
+        self._journal = Journal(first, first)
+        if found is not None:
+            self._replay(found)
+
+    def _path(self, ending: str) -> Path:
+        return Path(self.output).with_suffix(ending)
+
+    def _replay(self, found: Journal) -> None:
+        """Make the edits of a journal again, and compare the digest."""
+        try:
+            for operation in (*found.done, *reversed(found.undone)):
+                apply_edit(self.editor, checked_edit(operation), self._candidates_at)
+            for _ in found.undone:
+                self.editor.undo()
+        except HornbeamError as error:
+            raise self._unlike(f"an edit is refused: {error}") from error
+        if self.editor.tree.digest != found.digest:
+            raise self._unlike("the edits give another tree")
+        self._journal, self.restored = found, len(found.done)
+
+    def _unlike(self, why: str) -> StorageError:
+        return StorageError(
+            f"{str(self._path('.journal'))!r} cannot be restored: {why}. Expected the rows, the held-out rows and the "
+            "version of Hornbeam that it was written with. Move the file away to start anew."
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return all that the page shows about the edited tree (`tree_view`), and what can be done next."""
+        with self._lock:
+            return {
+                **tree_view(self.editor, self._reported),
+                "undone": len(self._journal.undone),
+                "notes": self._journal.notes,
+                "saved": self._journal.saved == self.editor.tree.digest,
+                "restored": self.restored,
+                "output": Path(self.output).name,
+            }
+
+    def automatic(self) -> dict[str, Any]:
+        """Return the values that draw the tree before the edits."""
+        with self._lock:
+            return drawn_tree(self._reported, self.editor.first)
+
+    def node(self, node: Any) -> dict[str, Any]:
+        """Return all that the page shows about a node (`node_view`)."""
+        with self._lock:
+            return node_view(*self._node(node))
+
+    def apply(self, operation: Any) -> dict[str, Any]:
+        """Do one thing, write the journal, and return the new state.
+
+        Parameters
+        ----------
+        operation : dict
+            An edit (`checked_edit`), or ``{"do": "undo"}``, ``"redo"``, or ``{"do": "note", "text": ...}``.
+
+        Raises
+        ------
+        ParameterError
+            If it is impossible; nothing is changed.
+        """
+        with self._lock:
+            simple: dict[Any, Callable[[Any], None]] = {
+                "undo": self._undo,
+                "redo": self._redo,
+                "note": self._note,
+            }
+            do = operation.get("do") if isinstance(operation, dict) else None
+            act = simple.get(do) if isinstance(do, str) else None
+            self._edit(operation) if act is None else act(operation)
+            self._write()
+            return self.state()
+
+    def save(self) -> list[str]:
+        """Write the model, the report and the approval log; return the names of the files."""
+        with self._lock:
+            model = self.editor.finish()
+            save(model, self.output)
+            X, y = (None, None) if self.test is None else self.test
+            report(model, X, y, self._path(".html"), title="Report on an edited decision tree")
+            notes = f"\n\n## Notes\n\n{self._journal.notes.strip()}" if self._journal.notes.strip() else ""
+            write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode()])
+            self._journal.saved = self.editor.tree.digest
+            self._write()
+            return [self._path(ending).name for ending in (Path(self.output).suffix, ".html", ".md")]
+
+    def _edit(self, operation: Any) -> None:
+        edit = checked_edit(operation)
+        journal, editor = self._journal, self.editor
+        # The size dial is moved several times: each move starts from the tree before the first one.
+        moved = edit["do"] == "size" and bool(journal.done) and journal.done[-1]["do"] == "size"
+        if moved:
+            editor.undo()
+        try:
+            apply_edit(editor, edit, self._candidates_at)
+        except BaseException:
+            if moved:
+                editor.redo()
+            raise
+        journal.done = [*(journal.done[:-1] if moved else journal.done), edit]
+        journal.undone = []
+
+    def _undo(self, _: Any) -> None:
+        self.editor.undo()
+        self._journal.undone.append(self._journal.done.pop())
+
+    def _redo(self, _: Any) -> None:
+        self.editor.redo()
+        self._journal.done.append(self._journal.undone.pop())
+
+    def _note(self, operation: Any) -> None:
+        text = operation.get("text")
+        if not isinstance(text, str) or len(text) > _LONGEST_NOTES:
+            raise ParameterError(
+                f"notes {shown(text)}: expected a text of at most {_LONGEST_NOTES:,} letters."
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ParameterError("the notes have half of a surrogate pair; expected valid Unicode.") from None
+        self._journal.notes = text
+
+    def _write(self) -> None:
+        self._journal.digest = self.editor.tree.digest
+        self._journal.write(self._path(".journal"))
+
+    def _candidates_at(self, node: int, _: int | None = None) -> CandidateSplits:
+        return self._node(node)[1]
+
+    def _node(self, node: Any) -> tuple[NodeRows, CandidateSplits]:
+        """Find the rows and candidates of a node; those of the last one are kept for the next edit."""
+        editor = self.editor
+        check_node(editor.tree, node)
+        key = editor.tree.digest, int(node)
+        if key not in self._candidates:
+            here = NodeRows.of(editor.tree, editor.rows.encoded, editor.rows.grower, int(node))
+            found = candidates_of(here, editor.rows.grower, held_out=editor.held_out, associations=False)
+            self._candidates = {key: (here, found)}
+        return self._candidates[key]

@@ -1,0 +1,236 @@
+"""A session of the workbench: what it shows, what it does, and how it continues after a crash."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hornbeam
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.errors import ParameterError, StorageError
+from hornbeam.explain.node_cells import NodeRows
+from hornbeam.web_editor import Session
+from hornbeam.web_editor.value_histogram import value_histogram
+
+
+def loans(n=600):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "income": rng.integers(12_000, 90_000, n),
+            "late": rng.poisson(0.7, n),
+            "home": rng.choice(["owns", "rents", "family"], n),
+        }
+    )
+    risk = 0.10 + 0.30 * (X.income < 40_000) + 0.12 * X.late + 0.20 * (X.home == "rents")
+    return X, np.where(rng.random(n) < risk, "bad", "good")
+
+
+X, y = loans()
+X_new, y_new = X[400:], y[400:]
+X, y = X[:400], y[:400]
+
+
+def new_session(folder, **parameters):
+    clf = TreeClassifier(max_depth=3, smoothing="hgs", **parameters).fit(X, y)
+    editor = clf.edit(X, y, held_out=(X_new, y_new), author="A. Analyst")
+    return Session(clf, editor, folder / "tree.hornbeam", (X_new, y_new))
+
+
+@pytest.fixture
+def session(tmp_path):
+    return new_session(tmp_path)
+
+
+def column(name):
+    return list(X.columns).index(name)
+
+
+def edits():
+    return [
+        {"do": "threshold", "node": 0, "value": 40_000, "reason": "round"},
+        {"do": "split", "node": 1, "feature": column("late")},
+        {"do": "split", "node": 2, "feature": column("home"), "groups": [[0, 2], [1]], "missing": "left"},
+        {"do": "groups", "node": 2, "groups": [[0], [1, 2]]},
+        {"do": "prune", "node": 1},
+        {"do": "grow", "node": 1, "levels": 2},
+        {"do": "size", "leaves": 2},
+    ]
+
+
+def test_every_edit_is_that_of_the_editor(session, tmp_path):
+    clf = TreeClassifier(max_depth=3, smoothing="hgs").fit(X, y)
+    editor = clf.edit(X, y, author="A. Analyst")
+    for edit in edits():
+        session.apply(edit)
+    editor.set_threshold(0, 40_000, reason="round")
+    editor.split(1, next(split for split in editor.candidates(1) if split.feature == "late"))
+    categories = editor.tree.schema.features[column("home")].categories
+    editor.split(2, "home", groups=[[categories[0], categories[2]], [categories[1]]], missing="left")
+    editor.set_groups(2, [[categories[0]], [categories[1], categories[2]]])
+    editor.prune(1)
+    editor.grow(1, 2)
+    editor.shrink(2)
+    assert session.editor.tree.digest == editor.tree.digest
+    assert [edit.what for edit in session.editor.edits] == [edit.what for edit in editor.edits]
+
+
+def test_a_state_is_plain_json(session):
+    for edit in edits():
+        state = session.apply(edit)
+        assert json.loads(json.dumps(state, allow_nan=False)) == json.loads(json.dumps(session.state()))
+    for node in range(session.editor.tree.n_nodes):
+        json.dumps(session.node(node), allow_nan=False)
+    assert len(state["edits"]) == len(edits())
+    assert state["scores"][0]["texts"] == session.editor.score_changes()[0].texts
+
+
+def test_a_session_continues_after_a_crash_with_its_undone_edits(session, tmp_path):
+    for edit in edits():
+        session.apply(edit)
+    session.apply({"do": "undo"})
+    session.apply({"do": "undo"})
+    state = session.apply({"do": "note", "text": "ask the risk team"})
+    again = new_session(tmp_path)
+    assert again.restored == len(edits()) - 2
+    assert again.state() | {"restored": 0} == state
+    again.apply({"do": "redo"})
+    session.apply({"do": "redo"})
+    assert again.editor.tree.digest == session.editor.tree.digest
+
+
+def test_a_moved_size_dial_is_one_edit(session):
+    full = session.editor.tree.n_leaves
+    for leaves in (4, 2, 5):
+        state = session.apply({"do": "size", "leaves": leaves})
+    assert (len(state["edits"]), state["now"]["leaves"]) == (1, 5)
+    with pytest.raises(ParameterError):
+        session.apply({"do": "size", "leaves": full})
+    assert session.state()["now"]["leaves"] == 5
+    assert session.apply({"do": "undo"})["now"]["leaves"] == full
+
+
+def test_a_saved_session_has_a_model_a_report_and_a_log(session, tmp_path):
+    session.apply(edits()[0])
+    session.apply({"do": "note", "text": "ask the risk team"})
+    assert session.save() == ["tree.hornbeam", "tree.html", "tree.md"]
+    assert hornbeam.load(tmp_path / "tree.hornbeam").tree_.digest == session.editor.tree.digest
+    log = (tmp_path / "tree.md").read_text(encoding="utf-8")
+    assert "| 1 | node 0: income" in log
+    assert log.endswith("## Notes\n\nask the risk team\n")
+    assert (tmp_path / "tree.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert session.state()["saved"]
+    assert not session.apply({"do": "undo"})["saved"]
+
+
+def test_unsaved_edits_of_another_tree_are_not_overwritten(session, tmp_path):
+    session.apply(edits()[0])
+    with pytest.raises(StorageError, match="unsaved edits of another tree"):
+        new_session(tmp_path, min_samples_leaf=30)
+    session.save()
+    assert new_session(tmp_path, min_samples_leaf=30).restored == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{}",
+        b"[" * 100_000,
+        b'{"format": "hornbeam workbench journal", "first": 1, "digest": ""}',
+        b'{"format": "hornbeam workbench journal", "first": "", "digest": "", "done": [1]}',
+        b'{"format": "hornbeam workbench journal", "first": "", "digest": "", "more": 1}',
+    ],
+)
+def test_a_damaged_journal_is_refused(damage, tmp_path):
+    (tmp_path / "tree.journal").write_bytes(damage)
+    with pytest.raises(StorageError, match="is not a journal"):
+        new_session(tmp_path)
+
+
+def test_a_journal_that_gives_another_tree_is_refused(session, tmp_path):
+    session.apply(edits()[0])
+    path = tmp_path / "tree.journal"
+    path.write_text(path.read_text().replace("40000", "41000"))
+    with pytest.raises(StorageError, match="the edits give another tree"):
+        new_session(tmp_path)
+    path.write_text(path.read_text().replace("41000", "1"))
+    with pytest.raises(StorageError, match="an edit is refused"):
+        new_session(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        None,
+        [],
+        {},
+        {"do": "delete"},
+        {"do": ["prune"]},
+        {"do": "undo"},
+        {"do": "redo"},
+        {"do": "prune"},
+        {"do": "prune", "node": "0"},
+        {"do": "prune", "node": 1.5},
+        {"do": "prune", "node": 10**30},
+        {"do": "prune", "node": True},
+        {"do": "prune", "node": 0, "more": 1},
+        {"do": "prune", "node": 0, "reason": 7},
+        {"do": "prune", "node": 0, "reason": "\ud800"},
+        {"do": "threshold", "node": 0, "value": "x"},
+        {"do": "threshold", "node": 0, "value": True},
+        {"do": "threshold", "node": 0, "value": float("nan")},
+        {"do": "threshold", "node": 0, "value": 10**400},
+        {"do": "threshold", "node": 99, "value": 1},
+        {"do": "groups", "node": 0, "groups": [[0], [1]]},
+        {"do": "groups", "node": 0, "groups": 3},
+        {"do": "split", "node": 0},
+        {"do": "split", "node": 0, "feature": "nothing"},
+        {"do": "split", "node": 0, "feature": 2, "groups": [[0], [7]]},
+        {"do": "split", "node": 0, "feature": 2, "groups": [[0], [[1]]]},
+        {"do": "split", "node": 0, "feature": 0, "value": 40_000, "missing": "up"},
+        {"do": "split", "node": 0, "feature": 0, "value": 40_000, "missing": []},
+        {"do": "grow", "node": 0, "levels": -1},
+        {"do": "size", "leaves": 0},
+        {"do": "size"},
+        {"do": "note"},
+        {"do": "note", "text": "x" * 100_001},
+        {"do": "note", "text": "\ud800"},
+    ],
+)
+def test_impossible_operations_change_nothing(operation, session):
+    before = session.state()
+    with pytest.raises(ParameterError):
+        session.apply(operation)
+    assert session.state() == before
+
+
+def test_a_histogram_has_every_row_once(session):
+    rows = session.editor.rows
+    here = NodeRows.of(session.editor.tree, rows.encoded, rows.grower, 1)
+    table = X.iloc[here.at]
+    late = value_histogram(here, column("late"))
+    assert np.sum(late["counts"]) == len(table)
+    # One bar for each number; the last has all beyond it.
+    for value, counts in zip(range(3), late["counts"][:3], strict=True):
+        there = y[here.at][table["late"] == value]
+        assert counts[0] == (there == "bad").sum()
+    home = value_histogram(here, column("home"))
+    assert np.sum(home["counts"], axis=1).tolist() == [
+        int((table["home"] == word).sum()) for word in ("family", "owns", "rents")
+    ]
+    income = value_histogram(here, column("income"))
+    assert np.sum(income["counts"], axis=0).tolist() == [
+        (y[here.at] == word).sum() for word in ("bad", "good")
+    ]
+
+
+def test_a_regression_tree_is_edited(tmp_path):
+    target = X["income"].to_numpy() / 1000 + 5.0 * X["late"].to_numpy()
+    model = TreeRegressor(max_depth=2).fit(X[["income", "late"]], target)
+    session = Session(model, model.edit(X[["income", "late"]], target), tmp_path / "tree.hornbeam")
+    state = session.apply({"do": "threshold", "node": 0, "value": 50_000})
+    assert state["scores"] is None
+    json.dumps([state, session.node(0)], allow_nan=False)
+    assert session.save()
