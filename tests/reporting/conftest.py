@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "export"))  # whichever way pytest imports them
 sys.path.insert(0, str(Path(__file__).parent))
 
-from browser import Browser, why_no_browser
+from support.browser import Browser, why_no_browser
 
 
 @pytest.fixture(scope="session")

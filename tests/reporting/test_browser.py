@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from browser import axe_source
 from hostile import hostile_trees, names_of
 from models import halves_of_iris, letters, rows_by_name, uci
 
 import hornbeam
 from hornbeam import SmoothedClassifier, TreeClassifier
+from support.browser import axe_source
 
 # Pastes each row and reads every probability that is then shown, with all its digits.
 ANSWERS = """(rows) => rows.map((row) => {

@@ -9,8 +9,8 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from browser import axe_source
 
+from support.browser import axe_source
 from support.docs_module import DOCS, docs_module
 
 pytest.importorskip("pandas", reason="the demo reads loans with pandas")

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from browser import axe_source
 from credit import lending
 from models import letters
 from sklearn.datasets import load_diabetes
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
+from support.browser import axe_source
 
 ROOM = """(() => {
   const [view, node] = [document.getElementById("tree-view"), document.getElementById("tree-node")];

@@ -8,11 +8,20 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from hornbeam.reporting.markup import Markup, element, joined
+from hornbeam.reporting.markup import Markup, element
 
-__all__ = ["document"]
+__all__ = ["DRAWING", "document", "read_scripts", "read_style"]
 
-_SCRIPTS = ("model", "words", "drawing", "terms", "tree", "tree_tools", "leaves", "row", "threshold", "start")
+DRAWING = (
+    "model",
+    "words",
+    "drawing",
+    "terms",
+    "tree",
+    "tree_tools",
+)  #: scripts that draw the tree of `data`
+_SCRIPTS = ("elements", *DRAWING, "leaves", "row", "threshold", "theme", "start")
+_DATA = 'const data = JSON.parse(document.getElementById("data").textContent);'
 _WORDS = {
     "scores": "Scores",
     "tree": "Tree",
@@ -61,7 +70,7 @@ def document(
     >>> page[:15], "default-src &#x27;none&#x27;" in page, page.count("<script")
     ('<!doctype html>', True, 2)
     """
-    style, script = _style(), _script()
+    style, script = read_style(), _script()
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -113,15 +122,20 @@ def _contents(sections: dict[str, str]) -> Markup:
 
 
 @cache
-def _style() -> str:
+def read_style() -> str:
+    """Return the style sheet of the page."""
     return _read("page.css")
+
+
+def read_scripts(names: Iterable[str]) -> str:
+    """Concatenate scripts of the page; those of `DRAWING` need a constant `data` (`payload`)."""
+    return "".join(_read(f"{name}.js") for name in names)
 
 
 @cache
 def _script() -> str:
     """All scripts as one, in one function scope."""
-    parts = joined(Markup(_read(f"{name}.js")) for name in _SCRIPTS)
-    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+    return f'"use strict";\n(() => {{\n{_DATA}\n{read_scripts(_SCRIPTS)}}})();\n'
 
 
 def _read(name: str) -> str:

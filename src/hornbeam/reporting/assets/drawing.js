@@ -1,20 +1,5 @@
-// Elements and small pictures. Words go in as text, never as markup.
+// Small pictures and tables of a node.
 
-const SVG = "http://www.w3.org/2000/svg";
-const byId = (id) => document.getElementById(id);
-
-function filled(made, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children.filter((child) => child !== null));
-  return made;
-}
-
-const el = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
-const draw = (name, attributes = {}, ...children) =>
-  filled(document.createElementNS(SVG, name), attributes, children);
 const number = (value, said) => el("data", { value: String(value) }, said);
 
 // Two classes: the class of interest is strong, the other quiet. A few have a colour each; of many, the first three by rank.

@@ -1,6 +1,5 @@
 // The tree as arrays, and the walk of a row through it: the same as the model's own, bit for bit.
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const { classes, features, nodes, regression } = data; // in regression the mean takes the place of one "class"
 const N = nodes.children.length;
 const K = classes.length;

@@ -1,17 +1,10 @@
-// Everything is drawn once the page is there; then light, dark and paper.
+// Everything is drawn once the page is there; then paper.
 
 treePicture();
 rowForm();
 leafTable();
 ruleList();
 thresholdTool();
-
-byId("theme").addEventListener("click", () => {
-  const root = document.documentElement;
-  const dark = getComputedStyle(root).colorScheme === "dark"
-    || (getComputedStyle(root).colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  root.dataset.theme = dark ? "light" : "dark";
-});
 
 // A table that is wider than its frame says so.
 const frames = [...document.querySelectorAll(".scroll")];

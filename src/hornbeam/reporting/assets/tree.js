@@ -138,7 +138,7 @@ function drawNode(node, y, across) {
     "aria-selected": String(node === current),
     transform: `translate(${x} ${y})`,
     onfocus: () => choose(node),
-    onpointerenter: () => describe(node),
+    onpointerenter: data.still ? null : () => describe(node), // in an editor the chosen node stays
     onclick: (event) => (event.target.closest(".mark") ? toggle(node) : focusOn(node)),
   },
   draw("rect", { class: "ring", x: -7, y: -29, width: text + 14, height: LINE - 2, rx: 5 }),
@@ -208,6 +208,7 @@ function choose(node) {
   drawn.get(node).setAttribute("tabindex", 0);
   drawn.get(node).setAttribute("aria-selected", "true");
   describe(node);
+  byId("tree-view").dispatchEvent(new CustomEvent("choose", { detail: node }));
 }
 
 let described = -1;

@@ -110,7 +110,7 @@ function treePicture() {
   fit();
   let width = view.clientWidth;
   new ResizeObserver(() => {
-    if (view.clientWidth === width) return;
+    if (!view.isConnected || view.clientWidth === width) return; // another tree may have taken its place
     width = view.clientWidth;
     redraw();
     fit();

@@ -8,7 +8,16 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.summary import prior_source
 from hornbeam.tree import Tree
 
-__all__ = ["ABSENT", "leaf_section", "row_section", "rule_section", "section", "tree_section"]
+__all__ = [
+    "ABSENT",
+    "leaf_section",
+    "row_section",
+    "rule_section",
+    "section",
+    "tree_figure",
+    "tree_section",
+    "tree_tools",
+]
 
 ABSENT = "No test rows were given to this report, so this section is empty."
 
@@ -62,6 +71,20 @@ def tree_section(tree: Tree) -> Markup:
             ),
         ]
     )
+    return section(
+        "tree",
+        "The tree",
+        element("p", text),
+        element("ul", id="legend"),
+        tree_tools(),
+        tree_figure(),
+        element("div", id="tree-print"),
+        wide=True,
+    )
+
+
+def tree_tools() -> Markup:
+    """The search field and the buttons above the picture of a tree."""
     search = element(
         "label",
         element("span", "Find"),
@@ -90,28 +113,20 @@ def tree_section(tree: Tree) -> Markup:
             ("close", "Reset", "Open only what fits the window"),
         )
     ]
-    tools = element(
+    return element(
         "div",
         search,
         element("span", id="tree-found", role="status"),
         element("span", *buttons, class_="buttons"),
         class_="tools",
     )
-    figure = element(
-        "div",
-        element("div", id="tree-view"),
-        element("aside", id="tree-node", aria_label="The chosen node", aria_live="polite"),
-        class_="tree-figure",
-    )
-    return section(
-        "tree",
-        "The tree",
-        element("p", text),
-        element("ul", id="legend"),
-        tools,
-        figure,
-        element("div", id="tree-print"),
-        wide=True,
+
+
+def tree_figure(beside: Markup | None = None) -> Markup:
+    """The picture of a tree, which the script draws; beside it the chosen node, or other content."""
+    node = element("aside", id="tree-node", aria_label="The chosen node", aria_live="polite")
+    return element(
+        "div", element("div", id="tree-view"), node if beside is None else beside, class_="tree-figure"
     )
 
 

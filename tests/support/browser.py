@@ -33,7 +33,9 @@ def why_no_browser():
 
 def axe_source():
     """The accessibility checker's source, or None; HORNBEAM_AXE may say where axe.min.js is."""
+    package = find_spec("axe_playwright_python")
     places = [os.environ.get("HORNBEAM_AXE"), REPOSITORY / "node_modules" / "axe-core" / "axe.min.js"]
+    places += [] if package is None else [Path(package.origin).with_name("axe.min.js")]
     found = [Path(place) for place in places if place and Path(place).is_file()]
     return found[0].read_text(encoding="utf-8") if found else None
 
@@ -61,7 +63,7 @@ class Browser:
             yield page
 
     @contextmanager
-    def visit(self, place, *, may_request=None, width=1280, height=900, scheme="light"):
+    def visit(self, place, *, may_request=None, may_log="", width=1280, height=900, scheme="light"):
         """Open a file, or an address; insist in the end that it ran clean and stayed in its folder."""
         address = place if isinstance(place, str) else place.as_uri()
         inside = (address[: address.rindex("/") + 1], "data:")
@@ -73,7 +75,10 @@ class Browser:
         page, notes = context.new_page(), []
 
         def note_message(message):
-            if "pydata-sphinx-theme" not in message.location["url"]:  # it logs the colour mode
+            expected = may_log and may_log in message.text
+            if (
+                not expected and "pydata-sphinx-theme" not in message.location["url"]
+            ):  # it logs the colour mode
                 notes.append(f"console: {message.text}")
 
         page.on("console", note_message)
