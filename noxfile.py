@@ -164,10 +164,10 @@ def exports(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST)
 def report(session: nox.Session) -> None:
-    """Open reports and the demo page in a real browser; needs chromium, and axe-core for its checks."""
-    session.install(".[docs,test]", "playwright")
+    """Open reports, the demo page and the workbench in a real browser; needs chromium."""
+    session.install(".[docs,test]", "playwright", "axe-playwright-python")
     env = {"HORNBEAM_EXPORT_NAMES": "10000"}
-    session.run("pytest", "tests/reporting", *session.posargs, env=env)
+    session.run("pytest", "tests/reporting", "tests/web_editor", *session.posargs, env=env)
 
 
 @nox.session(python=NEWEST)

@@ -44,6 +44,7 @@ __all__ = [
     "scorecard",
     "show_versions",
     "trusted_types",
+    "workbench",
 ]
 
 TYPE_CHECKING = False  # type checkers take it as True, and `typing` need not be imported
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from hornbeam.reporting.versions import show_versions
     from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
+    from hornbeam.web_editor import workbench
 else:
     _MODULES = {
         "BoostedTreesClassifier": ".estimators.boosted_classifier",
@@ -106,6 +108,7 @@ else:
         "scorecard": ".explain.scorecard",
         "show_versions": ".reporting.versions",
         "trusted_types": ".estimators.persistence.files",
+        "workbench": ".web_editor",
     }
 
     def __getattr__(name):

@@ -3,8 +3,8 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
+from loan_rows import loans
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
@@ -12,20 +12,6 @@ from hornbeam.errors import ParameterError, StorageError
 from hornbeam.explain.node_cells import NodeRows
 from hornbeam.web_editor import Session
 from hornbeam.web_editor.value_histogram import value_histogram
-
-
-def loans(n=600):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "income": rng.integers(12_000, 90_000, n),
-            "late": rng.poisson(0.7, n),
-            "home": rng.choice(["owns", "rents", "family"], n),
-        }
-    )
-    risk = 0.10 + 0.30 * (X.income < 40_000) + 0.12 * X.late + 0.20 * (X.home == "rents")
-    return X, np.where(rng.random(n) < risk, "bad", "good")
-
 
 X, y = loans()
 X_new, y_new = X[400:], y[400:]

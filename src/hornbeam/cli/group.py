@@ -23,6 +23,7 @@ _COMMANDS = (
     "rules",
     "report",
     "card",
+    "workbench",
     "export",
     "study",
     "diff",

@@ -7,8 +7,11 @@ Files in reading order:
 `value_histogram`, `round_numbers`, `node_view`: a node as JSON.
 `tree_view`: the tree and the effect of the edits as JSON.
 `session`: the editor with its journal, and saving.
+`page`, and the scripts and the style in `assets`: what the browser shows.
+`guard`: requests that are refused. `app`: the others. `server`: the public function `workbench`.
 """
 
+from hornbeam.web_editor.server import Workbench, workbench
 from hornbeam.web_editor.session import Session
 
-__all__ = ["Session"]
+__all__ = ["Session", "Workbench", "workbench"]

@@ -114,6 +114,7 @@ class Session:
             return {
                 **tree_view(self.editor, self._reported),
                 "undone": len(self._journal.undone),
+                "most": (self.editor.edits[-1].before if self._dial_moved else self.editor.tree).n_leaves,
                 "notes": self._journal.notes,
                 "saved": self._journal.saved == self.editor.tree.digest,
                 "restored": self.restored,
@@ -163,7 +164,7 @@ class Session:
             X, y = (None, None) if self.test is None else self.test
             report(model, X, y, self._path(".html"), title="Report on an edited decision tree")
             notes = f"\n\n## Notes\n\n{self._journal.notes.strip()}" if self._journal.notes.strip() else ""
-            write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode()])
+            write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode(errors="replace")])
             self._journal.saved = self.editor.tree.digest
             self._write()
             return [self._path(ending).name for ending in (Path(self.output).suffix, ".html", ".md")]
@@ -172,7 +173,7 @@ class Session:
         edit = checked_edit(operation)
         journal, editor = self._journal, self.editor
         # The size dial is moved several times: each move starts from the tree before the first one.
-        moved = edit["do"] == "size" and bool(journal.done) and journal.done[-1]["do"] == "size"
+        moved = edit["do"] == "size" and self._dial_moved
         if moved:
             editor.undo()
         try:
@@ -183,6 +184,11 @@ class Session:
             raise
         journal.done = [*(journal.done[:-1] if moved else journal.done), edit]
         journal.undone = []
+
+    @property
+    def _dial_moved(self) -> bool:
+        """Whether the last edit is one of the size dial."""
+        return bool(self._journal.done) and self._journal.done[-1]["do"] == "size"
 
     def _undo(self, _: Any) -> None:
         self.editor.undo()

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message, progress
+from hornbeam.cli.holdout import n_held_out, split_holdout
 from hornbeam.cli.large_files import copies_in, large_files, open_rows
 from hornbeam.cli.memory import memory_option
 from hornbeam.cli.rows import data_argument, reading, target_option
@@ -179,11 +180,7 @@ def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]
     """Split the rows into training rows and holdout; the holdout is None without --holdout."""
     if share is None:
         return table, None
-    import numpy as np
-
-    n_held = max(1, round(share * table.num_rows))
-    order = np.random.default_rng(0 if seed is None else seed).permutation(table.num_rows)
-    return table.take(np.sort(order[n_held:])), table.take(np.sort(order[:n_held]))
+    return split_holdout(table, n_held_out(table.num_rows, share), seed)
 
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:

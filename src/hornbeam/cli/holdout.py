@@ -1,0 +1,24 @@
+"""Rows that are held out from a fit, to score on."""
+
+from typing import Any
+
+__all__ = ["n_held_out", "split_holdout"]
+
+
+def n_held_out(n_rows: int, share: float) -> int:
+    """Return the number of rows that are held out.
+
+    Examples
+    --------
+    >>> n_held_out(1000, 0.2), n_held_out(2, 0.1)
+    (200, 1)
+    """
+    return max(1, round(share * n_rows))
+
+
+def split_holdout(table: Any, n: int, seed: int | None = None) -> tuple[Any, Any]:
+    """Split a table into training rows and `n` drawn rows; both are in the order of the table."""
+    import numpy as np
+
+    order = np.random.default_rng(0 if seed is None else seed).permutation(table.num_rows)
+    return table.take(np.sort(order[n:])), table.take(np.sort(order[:n]))

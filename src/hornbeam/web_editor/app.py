@@ -1,0 +1,72 @@
+"""The application: the page, its style and script, and the calls of a session as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.errors import HornbeamError
+from hornbeam.web_editor.page import page, script, style
+from hornbeam.web_editor.session import Session
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+__all__ = ["application"]
+
+
+def application(session: Session) -> Starlette:
+    """Make the application of a session; `Guard` keeps others away from it."""
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    def fixed(content: str, kind: str) -> Callable[[Request], Response]:
+        return lambda _: Response(content, media_type=kind)
+
+    def called(act: Callable[[Any], Any]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            return await _answer(act, request)
+
+        return answer
+
+    return Starlette(
+        routes=[
+            Route("/", fixed(page(session), "text/html")),
+            Route("/workbench.css", fixed(style(), "text/css")),
+            Route("/workbench.js", fixed(script(), "text/javascript")),
+            Route("/state", called(lambda _: session.state())),
+            Route("/automatic", called(lambda _: session.automatic())),
+            Route("/node", called(session.node), methods=["POST"]),
+            Route("/apply", called(session.apply), methods=["POST"]),
+            Route("/save", called(lambda _: session.save()), methods=["POST"]),
+        ]
+    )
+
+
+async def _answer(act: Callable[[Any], Any], request: Request) -> Response:
+    """Call a method with the value of the body; an impossible request is answered with the reason."""
+    from starlette.concurrency import run_in_threadpool
+
+    body = await request.body()
+    try:
+        value = json.loads(body) if body else None
+    except (ValueError, RecursionError):
+        return _json({"error": "expected JSON"}, 400)
+    try:
+        return _json(await run_in_threadpool(act, value))
+    except HornbeamError as error:
+        return _json({"error": str(error)}, 422)
+    except OSError as error:  # a full disk, say: the page shows the reason, and the work is not lost
+        return _json({"error": f"the file cannot be written: {error.strerror or 'unknown'}"}, 500)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    """Answer in ASCII: a name may have half of a surrogate pair, which UTF-8 cannot hold."""
+    from starlette.responses import Response
+
+    content = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Response(content, status, media_type="application/json")

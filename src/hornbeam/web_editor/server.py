@@ -1,0 +1,172 @@
+"""The server of the workbench on this machine, and the public function that starts it."""
+
+from __future__ import annotations
+
+import webbrowser
+from dataclasses import dataclass, field
+from os import PathLike
+from secrets import token_urlsafe
+from socket import AF_INET, SOCK_STREAM, socket
+from threading import Thread
+from typing import Any, Self
+
+from hornbeam.errors import ParameterError, import_extra
+from hornbeam.web_editor.session import Session
+
+__all__ = ["Workbench", "workbench"]
+
+_HOST = "127.0.0.1"  # never another one: the page has no encryption and one user
+
+
+@dataclass(slots=True, eq=False)
+class Workbench:
+    """A running workbench.
+
+    Parameters
+    ----------
+    session : Session
+    port : int, default 0
+        0 for any free port.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    >>> classifier = TreeClassifier().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     session = Session(classifier, classifier.edit(X, y), f"{folder}/tree.hornbeam")
+    ...     with Workbench(session) as running:
+    ...         print(running.url[:17])
+    http://127.0.0.1:
+    """
+
+    session: Session
+    port: int = 0
+    url: str = field(default="", init=False)  #: the address, with its token
+    _server: Any = field(default=None, init=False, repr=False)
+    _thread: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for library in ("starlette", "uvicorn"):
+            import_extra(library, "workbench", "The workbench")
+        import uvicorn
+
+        from hornbeam.web_editor.app import application
+        from hornbeam.web_editor.guard import Guard
+
+        listening = socket(AF_INET, SOCK_STREAM)
+        try:
+            listening.bind((_HOST, self.port))
+            listening.listen()
+        except OSError:
+            listening.close()
+            raise ParameterError(f"port={self.port} is in use; expected a free port, or 0 for any.") from None
+        self.port, token = listening.getsockname()[1], token_urlsafe(24)
+        hosts = (f"{_HOST}:{self.port}", f"localhost:{self.port}")
+        self.url = f"http://{hosts[0]}/{token}/"
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                Guard(application(self.session), token, hosts),
+                lifespan="off",
+                ws="none",
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                limit_concurrency=64,
+                timeout_keep_alive=30,
+            )
+        )
+        # A thread of its own: a notebook goes on while the page is open.
+        self._thread = Thread(
+            target=self._server.run, kwargs={"sockets": [listening]}, name="workbench", daemon=True
+        )
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the server is stopped, for example by `stop` in another thread or by Ctrl-C."""
+        while self._thread.is_alive():
+            self._thread.join(0.5)  # with a limit, so that an interrupt is noticed
+
+    def stop(self) -> None:
+        """Stop the server; edits that are not saved stay in the journal."""
+        self._server.should_exit = True
+        self._thread.join(10)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def workbench(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    held_out: tuple[Any, Any] | None = None,
+    output: str | PathLike[str] = "workbench.hornbeam",
+    author: str = "",
+    port: int = 0,
+    show: bool = True,
+) -> Workbench:
+    """Open a page in the browser to edit a fitted tree by hand.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted. Saving in the page puts the edited tree into it.
+    X : array-like or data frame of shape (n_rows, n_features)
+        The rows of `fit`.
+    y : array-like of shape (n_rows,)
+        Their target.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Their weights.
+    held_out : tuple of X and y, default=None
+        Rows that the tree was not fitted to. With them each edit has its effect on the scores, with standard errors.
+    output : str or path, default="workbench.hornbeam"
+        The model file. The report, the approval log and the journal have the same name with the endings ``.html``,
+        ``.md`` and ``.journal``. If the journal has unsaved edits of this tree, they are restored.
+    author : str, default=""
+        Author of the edits, for the approval log.
+    port : int, default=0
+        0 for any free port.
+    show : bool, default=True
+        Whether to open the page in the browser.
+
+    Returns
+    -------
+    Workbench
+        The running server, in a thread of its own: `url` is its address, `wait` waits, `stop` ends it.
+
+    Raises
+    ------
+    MissingExtraError
+        If Starlette or uvicorn is not installed.
+    StorageError
+        If the journal has unsaved edits of another tree.
+
+    Notes
+    -----
+    The server listens on 127.0.0.1 only. The address has a token, without which every request is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import hornbeam
+    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    >>> classifier = hornbeam.TreeClassifier().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with hornbeam.workbench(classifier, X, y, output=f"{folder}/tree.hornbeam", show=False) as running:
+    ...         state = running.session.apply({"do": "threshold", "node": 0, "value": 50})
+    >>> state["edits"][0]["what"]
+    'node 0: x0 ≤ 40 | x0 > 40, now x0 ≤ 50 | x0 > 50'
+    """
+    editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author)
+    running = Workbench(Session(model, editor, output, held_out), port)
+    if show:
+        webbrowser.open(running.url)
+    return running

@@ -1,0 +1,169 @@
+"""The server on this machine: requests of others are refused, and it stays alive whatever is sent."""
+
+import http.client
+import json
+import socket
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from hornbeam import TreeClassifier, workbench
+
+X, y = [[21], [34], [52], [70]] * 5, ["no", "no", "yes", "yes"] * 5
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    classifier = TreeClassifier("cart").fit(X, y)
+    output = tmp_path_factory.mktemp("bench") / "tree.hornbeam"
+    with workbench(classifier, X, y, output=output, show=False) as found:
+        yield found
+
+
+@pytest.fixture
+def ask(running):
+    """Send a request; return its status, headers and body."""
+    host = f"127.0.0.1:{running.port}"
+    base = running.url.partition(host)[2]
+
+    def send(method="GET", path="state", body=None, *, absolute=False, **headers):
+        own = {"Host": host, "Origin": f"http://{host}", "Content-Type": "application/json"}
+        own |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+        connection.putrequest(
+            method, path if absolute else base + path, skip_host=True, skip_accept_encoding=True
+        )
+        for name, value in own.items():
+            if value is not None:
+                connection.putheader(name, value)
+        if body is not None and "Content-Length" not in own:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        response = connection.getresponse()
+        found = response.status, dict(response.getheaders()), response.read()
+        connection.close()
+        return found
+
+    yield send
+    assert send()[0] == 200  # the process is alive, and the tree is as it was
+    assert json.loads(send()[2])["now"]["leaves"] == 2
+
+
+def test_the_page_has_a_strict_policy(ask):
+    for path in ("", "workbench.js", "workbench.css", "state"):
+        status, headers, _ = ask(path=path)
+        assert status == 200
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert headers["referrer-policy"] == "no-referrer"
+    assert b"<script>" not in ask(path="")[2]
+    assert b" style=" not in ask(path="")[2]
+
+
+def test_only_this_machine_is_listened_to(running):
+    addresses = {link.getsockname()[0] for server in running._server.servers for link in server.sockets}
+    assert addresses == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("path", ["/", "/state", "/x/state", "//state", "/%00/state", "/%C3%A4/state"])
+def test_a_wrong_token_is_refused(path, ask):
+    assert ask(path=path, absolute=True)[0] in (400, 403)
+
+
+def test_a_token_that_is_almost_right_is_refused(running, ask):
+    token = running.url.split("/")[3]
+    for wrong in (token[:-1], token + "x", token.swapcase(), token[:-1] + "%00"):
+        assert ask(path=f"/{wrong}/state", absolute=True)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["example.org", "example.org:80", "127.0.0.1", "127.0.0.1:1", "", None, "[::1]"]
+)
+def test_a_wrong_host_is_refused(host, ask):
+    assert ask(Host=host)[0] in (400, 421)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://example.org", "null", "https://127.0.0.1", "http://127.0.0.1:1", ""]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_wrong_origin_is_refused(origin, method, ask):
+    assert ask(method, "apply", b'{"do": "prune", "node": 0}', Origin=origin)[0] == 403
+
+
+def test_a_write_without_an_origin_is_refused(ask):
+    assert ask("POST", "apply", b'{"do": "prune", "node": 0}', Origin=None)[0] == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_request_of_another_site_is_refused(site, ask):
+    assert ask(Sec_Fetch_Site=site, Origin=None)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
+)
+def test_a_form_of_another_page_is_refused(kind, ask):
+    assert ask("POST", "apply", b'{"do": "prune", "node": 0}', Content_Type=kind)[0] == 415
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../state", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/etc/passwd", "workbench.js/../../x", "assets/", "\\..\\x",
+     "workbench.css%00.html", "tree.hornbeam", "tree.journal", "//etc/passwd"],
+)  # fmt: skip
+def test_no_file_can_be_reached(path, ask):
+    status, _, body = ask(path=path)
+    assert status in (400, 403, 404)
+    assert b"root:" not in body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"\xff\xfe", b"[" * 500_000, b"NaN", b'{"do": 1e999}', b"null", b"7", b'"prune"', b'{"do": "prune"}',
+     b'{"do": "prune", "node": 1e400}', b'{"do": "threshold", "node": 0, "value": NaN}', b"9" * 5000,
+     b'{"do": "prune", "node": 0, "reason": "\\ud800"}'],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["apply", "node"])
+def test_a_malformed_body_is_refused(body, path, ask):
+    assert ask("POST", path, body)[0] in (400, 422)
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused(method, ask):
+    assert ask(method, "apply", b"{}")[0] in (400, 405)
+
+
+@pytest.mark.parametrize("length", ["100000000", "9" * 30, "-1", "x"])
+def test_a_body_that_is_announced_as_too_large_is_not_read(length, ask):
+    assert ask("POST", "apply", b"{}", Content_Length=length)[0] in (400, 413)
+
+
+def test_a_hundred_megabytes_are_not_kept(running, ask):
+    host = f"127.0.0.1:{running.port}"
+    path = running.url.partition(host)[2]
+    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as link:
+        head = f"POST {path}apply HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
+        link.sendall(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+        sent = 0
+        try:
+            for _ in range(1600):  # 100 MB
+                link.sendall(chunk)
+                sent += 1
+            answer = link.recv(100)
+        except OSError:  # the server closed the connection
+            answer = b""
+    assert sent < 1600 or answer.startswith(b"HTTP/1.1 413")
+
+
+def test_a_web_socket_is_refused(ask):
+    status = ask(
+        Upgrade="websocket", Connection="Upgrade", Sec_WebSocket_Key="x" * 24, Sec_WebSocket_Version="13"
+    )[0]
+    assert status != 101
