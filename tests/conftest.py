@@ -1,6 +1,9 @@
 """What every test shares."""
 
+import pytest
 from hypothesis import settings
+
+from support.browser import Browser, why_no_browser
 
 # No deadline: the same laws run on kernels slowed down by the sanitizers.
 settings.register_profile("hornbeam", deadline=None, print_blob=True)
@@ -8,3 +11,12 @@ settings.register_profile("ci", settings.get_profile("hornbeam"), derandomize=Tr
 # For oldest libraries, other platforms and sanitizers, where all examples would take too long.
 settings.register_profile("brief", settings.get_profile("ci"), max_examples=20)
 settings.load_profile("hornbeam")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A browser, one for all pages; the tests that ask for one are skipped where there is none."""
+    if reason := why_no_browser():
+        pytest.skip(reason)
+    with Browser() as started:
+        yield started
