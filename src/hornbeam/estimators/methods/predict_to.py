@@ -13,12 +13,11 @@ import numpy as np
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.estimators.inputs.prediction_columns import PredictionColumns, TreeColumns, class_columns
-from hornbeam.estimators.inputs.prediction_files import write_files
 from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.tree.tree import Tree
 
 if TYPE_CHECKING:
+    from hornbeam.estimators.inputs.prediction_columns import PredictionColumns
     from hornbeam.out_of_core.predict import Predictions
 
 __all__ = ["PredictsTo", "TreePredictsTo"]
@@ -97,6 +96,8 @@ class PredictsTo(ReadsRows):
         keep: Sequence[str],
         engine: Any,
     ) -> Predictions:
+        from hornbeam.estimators.inputs.prediction_files import write_files
+
         return write_files(
             X,
             target,
@@ -191,6 +192,8 @@ class TreePredictsTo(PredictsTo):
         (2, 4, 0)
         """
         _ = self._schema  # checks that the estimator is fitted
+        from hornbeam.estimators.inputs.prediction_columns import TreeColumns
+
         return self._write(X, target, TreeColumns(self.tree_, level, leaf, reasons), keep, engine)
 
 
@@ -217,6 +220,8 @@ class _EstimatorColumns:
     def __call__(self, table: Table) -> dict[str, Any]:
         if not self.classes:
             return {"prediction": self.estimator.predict(table)}
+        from hornbeam.estimators.inputs.prediction_columns import class_columns
+
         codes, probability = self.estimator._decided(table)
         return class_columns(self.classes, codes, list(probability.T))
 

@@ -7,7 +7,6 @@ from math import inf
 from typing import Any
 
 from hornbeam.data.schema import Schema
-from hornbeam.editing.one_split import one_split
 from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.estimators.parameters.validators import is_whole, parameter_error
 from hornbeam.growing.forced_splits import forced_skeleton
@@ -67,6 +66,8 @@ def _branch(value: Any, split: Any, schema: Schema, depth: int) -> Skeleton:
         raise parameter_error(
             "forced_splits", value, f"the keys {', '.join(_KEYS)}", f"{unknown[0]!r} is none."
         )
+    from hornbeam.editing.one_split import one_split  # slow to import, and rarely needed
+
     skeleton = one_split(
         schema,
         _column(split["feature"], schema.names),
