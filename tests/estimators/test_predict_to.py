@@ -277,8 +277,9 @@ def test_columns_to_keep_are_checked_before_anything_is_written(files, tmp_path)
     renamed.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ParameterError, match="two columns 'p_ill'"):
         TREE.predict_to(tmp_path / "rows.parquet", tmp_path / "to", keep=["p_ill"])
-    with pytest.raises(ParameterError, match="reasons is -1"):
-        TREE.predict_to(files, tmp_path / "to", reasons=-1)
+    for reasons in (-1, 1.5, "a"):
+        with pytest.raises(ParameterError, match=r"reasons=.*: expected a whole number from 0"):
+            TREE.predict_to(files, tmp_path / "to", reasons=reasons)
     with pytest.raises(ParameterError, match="level"):
         TREE.predict_to(files, tmp_path / "to", level=2.0)
     assert not (tmp_path / "to").exists()

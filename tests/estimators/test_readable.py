@@ -227,6 +227,13 @@ def test_a_column_without_values_is_ignored():
     assert 3 not in classifier.tree_.skeleton.feature
 
 
+def test_a_least_number_of_rows_needs_a_limit_of_leaves():
+    for leaves in (100, None):
+        model = TreeClassifier(teacher="ensemble", min_samples_leaf=5, max_leaf_nodes=leaves)
+        with pytest.raises(ParameterError, match="uses it up to max_leaf_nodes=64"):
+            model.fit(*IRIS)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -156,6 +156,7 @@ def rows():
     "constraint",
     [
         {"interaction_cst": [["x0", "x1"], (2, "x3")]},
+        {"interaction_cst": ({"x0", "x1"}, (2, "x3"))},
         {"once_per_path": True},
         {"forbidden_below": {"x0": ["x1", 2]}},
         {"interaction_cst": "pairwise", "once_per_path": True, "forbidden_below": {2: {3}}},

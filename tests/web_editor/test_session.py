@@ -127,12 +127,55 @@ def test_unsaved_edits_of_another_tree_are_not_overwritten(session, tmp_path):
         b'{"format": "hornbeam workbench journal", "first": 1, "digest": ""}',
         b'{"format": "hornbeam workbench journal", "first": "", "digest": "", "done": [1]}',
         b'{"format": "hornbeam workbench journal", "first": "", "digest": "", "more": 1}',
+        b'{"format": "hornbeam workbench journal", "first": "", "digest": "", "saved_edits": "1"}',
     ],
 )
 def test_a_damaged_journal_is_refused(damage, tmp_path):
     (tmp_path / "tree.journal").write_bytes(damage)
     with pytest.raises(StorageError, match="is not a journal"):
         new_session(tmp_path)
+
+
+def test_edits_after_a_save_continue_with_the_saved_tree(session, tmp_path):
+    first, second, third = edits()[:3]
+    session.apply(first)
+    session.save()
+    session.apply(second)
+    session.apply(third)
+    expected = session.apply({"do": "undo"})
+    saved = hornbeam.load(tmp_path / "tree.hornbeam")
+    again = Session(saved, saved.edit(X, y, held_out=(X_new, y_new)), tmp_path / "tree.hornbeam")
+    assert again.restored == 1
+    assert again.editor.tree.digest == session.editor.tree.digest
+    assert again.state()["undone"] == expected["undone"] == 1
+    again.apply({"do": "undo"})
+    assert again.editor.tree.digest == saved.tree_.digest
+
+
+def test_an_edit_before_the_save_that_was_replaced_is_not_restored(session, tmp_path):
+    first, second = edits()[:2]
+    session.apply(first)
+    session.save()
+    session.apply({"do": "undo"})
+    session.apply(second)
+    saved = hornbeam.load(tmp_path / "tree.hornbeam")
+    with pytest.raises(StorageError, match="unsaved edits of another tree"):
+        Session(saved, saved.edit(X, y), tmp_path / "tree.hornbeam")
+
+
+@pytest.mark.parametrize("ending", [".html", ".md", ".journal"])
+def test_the_model_has_another_ending_than_the_other_files(ending, tmp_path):
+    clf = TreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(ParameterError, match=r"expected another one, such as \.hornbeam"):
+        Session(clf, clf.edit(X, y), tmp_path / f"tree{ending}")
+
+
+def test_the_size_dial_of_a_tree_with_a_teacher_is_off(tmp_path):
+    clf = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    session = Session(clf, clf.edit(X, y), tmp_path / "tree.hornbeam")
+    assert session.state()["most"] == 1
+    with pytest.raises(ParameterError, match="have no gains to choose by"):
+        session.apply({"do": "size", "leaves": 2})
 
 
 def test_a_journal_that_gives_another_tree_is_refused(session, tmp_path):

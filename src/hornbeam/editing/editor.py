@@ -28,6 +28,7 @@ from hornbeam.export.condition_text import condition_text
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole
+from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import slot_condition
 from hornbeam.tree.edit import count_rows
 from hornbeam.tree.leaf_budget import keep_best_leaves
@@ -228,6 +229,11 @@ class TreeEditor:
         (3, 2)
         """
         check_whole("n_leaves", n_leaves, 1, self.tree.n_leaves - 1)
+        if is_distilled(self.tree):
+            raise ParameterError(
+                "the splits of a tree with a teacher have no gains to choose by; expected a tree without one. Prune "
+                "its nodes one by one, or fit it with a smaller max_leaf_nodes."
+            )
         small = keep_best_leaves(self.tree, n_leaves)
         self._edit(0, small.skeleton, reason, author, small.gain)
 

@@ -70,7 +70,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     min_samples_split : int or float, default=2
         Least number of rows of a node to be split; between 0 and 1, a share of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of rows of each child; between 0 and 1, a share of all rows.
+        Least number of rows of each child; between 0 and 1, a share of all rows. With a teacher, a row counts by its
+        weight.
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight of each child. The presets ``c4.5`` and ``c4.4`` also require a weight of 2.
     min_impurity_decrease : float, default=0.0
@@ -127,7 +128,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         The splits that the tree begins with; growing goes on below them. A tree, or a dict with the keys of LightGBM:
         ``{"feature": "income", "threshold": 50_000, "left": {...}, "right": {...}}``. A nominal feature has ``groups``
         of categories instead of a threshold. Missing values get a child of their own, unless ``missing`` is "left" or
-        "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None`` keeps all.
+        "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None`` and no
+        ``max_leaf_nodes`` keep all.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
         random, and the order of the rows does not matter.

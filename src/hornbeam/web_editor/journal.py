@@ -34,6 +34,8 @@ class Journal:
     notes : str
     saved : str
         Digest of the tree that was saved last; empty if none was.
+    saved_edits : int
+        Number of edits of that tree; -1 if none was saved, or one of these edits was replaced since.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Journal:
     undone: list[dict[str, Any]] = field(default_factory=list)
     notes: str = ""
     saved: str = ""
+    saved_edits: int = -1
 
     def write(self, path: Path) -> None:
         """Replace the file."""
@@ -91,6 +94,15 @@ class Journal:
             raise ValueError
         if not all(isinstance(edit, dict) for edits in lists for edit in edits):
             raise ValueError
+        if type(self.saved_edits) is not int:
+            raise ValueError
+
+    def after_save(self) -> Journal | None:
+        """Return the journal that begins with the saved tree; None if the edits since then are not all known."""
+        n = self.saved_edits
+        if not 0 <= n <= len(self.done):
+            return None
+        return Journal(self.saved, self.digest, self.done[n:], self.undone, self.notes, self.saved, 0)
 
     @property
     def is_saved(self) -> bool:

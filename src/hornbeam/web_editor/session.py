@@ -18,6 +18,7 @@ from hornbeam.explain.candidate_table import CandidateSplits
 from hornbeam.explain.node_cells import NodeRows
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.reporter import report
+from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.web_editor.journal import Journal
 from hornbeam.web_editor.node_view import node_view
 from hornbeam.web_editor.operations import apply_edit, checked_edit
@@ -26,6 +27,7 @@ from hornbeam.web_editor.tree_view import drawn_tree, tree_view
 __all__ = ["Session"]
 
 _LONGEST_NOTES = 100_000
+_ENDINGS = (".html", ".md", ".journal")  # of the other files
 
 
 @dataclass(slots=True, eq=False)
@@ -72,9 +74,16 @@ class Session:
 
     def __post_init__(self) -> None:
         self.output = Path(self.output)
+        if self.output.suffix in _ENDINGS:
+            raise ParameterError(
+                f"output={str(self.output)!r}: the ending {self.output.suffix} is that of another file of the "
+                "workbench; expected another one, such as .hornbeam."
+            )
         self._reported = ReportedModel.of(self.model)
         first = self.editor.first.digest
         found = Journal.read(self._path(".journal"))
+        if found is not None and found.first != first and found.saved == first:
+            found = found.after_save() or found
         if found is not None and found.first != first:
             if not found.is_saved:
                 raise StorageError(
@@ -114,7 +123,7 @@ class Session:
             return {
                 **tree_view(self.editor, self._reported),
                 "undone": len(self._journal.undone),
-                "most": (self.editor.edits[-1].before if self._dial_moved else self.editor.tree).n_leaves,
+                "most": self._most_leaves,
                 "notes": self._journal.notes,
                 "saved": self._journal.saved == self.editor.tree.digest,
                 "restored": self.restored,
@@ -166,6 +175,7 @@ class Session:
             notes = f"\n\n## Notes\n\n{self._journal.notes.strip()}" if self._journal.notes.strip() else ""
             write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode(errors="replace")])
             self._journal.saved = self.editor.tree.digest
+            self._journal.saved_edits = len(self._journal.done)
             self._write()
             return [self._path(ending).name for ending in (Path(self.output).suffix, ".html", ".md")]
 
@@ -184,6 +194,15 @@ class Session:
             raise
         journal.done = [*(journal.done[:-1] if moved else journal.done), edit]
         journal.undone = []
+        if len(journal.done) <= journal.saved_edits:
+            journal.saved_edits = -1
+
+    @property
+    def _most_leaves(self) -> int:
+        """Number of leaves at the upper end of the size dial; 1 for a tree with a teacher, which has no gains."""
+        if is_distilled(self.editor.tree):
+            return 1
+        return (self.editor.edits[-1].before if self._dial_moved else self.editor.tree).n_leaves
 
     @property
     def _dial_moved(self) -> bool:

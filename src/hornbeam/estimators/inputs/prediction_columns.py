@@ -10,12 +10,14 @@ import numpy as np
 
 from hornbeam.data.files.coded_column import CodedColumn
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.smoothing.smoother import check_whole
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["PredictionColumns", "TreeColumns", "class_columns"]
+
+_MOST_REASONS = 1_000
 
 
 class PredictionColumns(Protocol):
@@ -76,8 +78,7 @@ class TreeColumns:
     reasons: int = 0
 
     def __post_init__(self) -> None:
-        if self.reasons < 0:
-            raise ParameterError(f"reasons is {self.reasons}; expected 0 or more")
+        check_whole("reasons", self.reasons, 0, _MOST_REASONS)
 
     @property
     def identity(self) -> dict[str, Any]:

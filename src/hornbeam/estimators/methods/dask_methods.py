@@ -126,6 +126,10 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
             The files and the number of rows.
         """
         check_is_fitted(self)
+        if is_lazy(X):
+            raise ParameterError(
+                "X is a dask collection; expected the paths of files. Write it with X.to_parquet, or call predict."
+            )
         engine = DaskEngine(_client(self.client)) if engine is None else engine
         options: dict[str, Any] = {"keep": keep, "level": level, "leaf": leaf, "reasons": reasons}
         return self.estimator_.predict_to(X, target, engine=engine, **options)  # type: ignore[no-any-return]

@@ -70,7 +70,7 @@ def has_teacher(estimator: Any) -> bool:
 def taught_fitter(estimator: Any, n_rows: int) -> Taught:
     """Make the fitter of an estimator with a teacher, for a number of rows."""
     # Imported only when needed: ensembles are slow to import.
-    from hornbeam.ensembles.distillation.distillation import Distillation
+    from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED, Distillation
     from hornbeam.ensembles.distillation.taught import Taught
 
     _refuse_unused(estimator)
@@ -78,6 +78,12 @@ def taught_fitter(estimator: Any, n_rows: int) -> Taught:
     leaves, depth = limit("max_leaf_nodes", estimator.max_leaf_nodes), limit("max_depth", estimator.max_depth)
     if readable:
         leaves, depth = _LEAVES if leaves is None else leaves, _DEPTH if depth is None else depth
+    least = resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows)
+    if least > 1 and (leaves is None or leaves > MOST_SEARCHED):
+        raise ParameterError(
+            f"min_samples_leaf={shown(estimator.min_samples_leaf)}: a tree with a teacher uses it up to "
+            f"max_leaf_nodes={MOST_SEARCHED}; expected no more leaves, or the default."
+        )
     return Taught(
         Distillation(
             synthetic_rows=small_tree_rows(resolve_seed(estimator.random_state), leaves),
@@ -85,7 +91,7 @@ def taught_fitter(estimator: Any, n_rows: int) -> Taught:
             max_depth=depth,
             slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
             min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
-            min_real_rows=resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
+            min_real_rows=least,
         )
     )
 

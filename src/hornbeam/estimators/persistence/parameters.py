@@ -46,8 +46,8 @@ def _lists(value: Any) -> Any:
             return sorted(value, key=lambda feature: (isinstance(feature, str), feature))
         case dict():
             return {name: _lists(one) for name, one in value.items()}
-        case list():
-            return [_lists(one) for one in value]
+        case list() | tuple():
+            return type(value)(_lists(one) for one in value)
         case _:
             return value
 
