@@ -190,7 +190,12 @@ def test_all_rows_are_counted_on_the_splits_of_a_sample():
     assert trees[0].rows[0] == 400
     for tree in trees[1:]:
         assert_same(tree, trees[0])
-    # Rows that do not fit memory are sampled too: growing level by level supports classes only.
-    source = MemorySource(table, 10)
-    small = fit(source, recipe, plan=Plan.of(source, recipe, memory=44 * 150))
-    assert_same(small, trees[0])
+
+
+def test_rows_that_do_not_fit_memory_give_the_tree_of_all_rows():
+    X, y, weight = random_rows(400)
+    table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    recipe, source = REGRESSION_PRESETS["cart"], MemorySource(table, 10)
+    plan = Plan.of(source, recipe, memory=44 * 150)
+    assert plan.mode == "level-wise"
+    assert_same(fit(source, recipe, plan=plan), recipe.fit(table))

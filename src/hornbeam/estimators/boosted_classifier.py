@@ -233,7 +233,8 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         ndarray of shape (n_rows,)
             Labels; on a tie, the first of `classes_`.
         """
-        labels: NDArray[Any] = self.classes_[self._best(self._scores(X, self._loss()))]
+        best = self._best(self._scores(X, self._loss()))
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:

@@ -1,4 +1,4 @@
-"""Draw the pictures of the workbench: `python docs/pictures/workbench.py` needs playwright and chromium."""
+"""Draw the pictures of the workbench: `python docs/workbench_pictures.py` needs playwright and chromium."""
 
 import shutil
 import tempfile
@@ -8,7 +8,7 @@ import pandas as pd
 
 import hornbeam
 
-DOCS = Path(__file__).parents[1]
+DOCS = Path(__file__).parent
 SIZES = {"desktop": (1280, 860), "tablet": (820, 1100)}
 
 
