@@ -308,6 +308,7 @@ def test_boosted_trees_with_init_are_refused(files, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_killed_processes_lose_and_repeat_no_row(tmp_path):
     """The command is killed at random moments while it writes; the next one continues."""
+    pytest.importorskip("click")
     rng, n_groups = random.Random(0), 120
     rows = ROWS.assign(number=np.arange(N))
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=N // n_groups)
