@@ -22,7 +22,7 @@ from hornbeam.tree.edit import collapse, count_rows, fractional_unit, with_decis
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.subtree import replace_subtree
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import path
+from hornbeam.tree.walk import features_above
 from hornbeam.typing import Floats
 
 __all__ = ["replace_branch"]
@@ -131,9 +131,8 @@ def _check_paths(tree: Tree, inner: list[int], rows: TrainingRows) -> None:
     if rules is None:
         return
     for node in inner:
-        above = [skeleton.feature.item(one) for one in path(skeleton, node)[:-1]]
         column = skeleton.feature.item(node)
-        if not rules.allowed(above)[column]:
+        if not rules.allowed(features_above(skeleton, node))[column]:
             raise ParameterError(
                 f"a split of {tree.schema.names[column]!r} at node {node}: a constraint does not allow the feature "
                 "below the splits above. Expected another feature."

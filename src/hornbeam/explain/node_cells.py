@@ -25,7 +25,7 @@ from hornbeam.tree.level_order import level_order
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import depths, descendants, path
+from hornbeam.tree.walk import descendants, features_above, path
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["NodeRows"]
@@ -96,21 +96,14 @@ class NodeRows:
 
     def rows_here(self) -> Rows:
         """Copy the rows of the node: growing reorders them."""
-        rows, at = self.rows, self.at
-        return Rows(
-            rows.codes[at],
-            rows.label[at] if len(rows.label) else rows.label,
-            None if self.weight is None else self.weight.copy(),
-            None if rows.numerator is None else rows.numerator[at],
-        )
+        weight = None if self.weight is None else self.weight.copy()
+        return self.rows.take(self.at)._replace(weight=weight)
 
     @property
     def node_range(self) -> NodeRange:
         """Its rows, depth and bounds, for the growing kernel."""
-        depth = int(depths(self.tree.skeleton)[self.node])
-        above = path(self.tree.skeleton, self.node)[:-1]
-        features = tuple(self.tree.skeleton.feature.item(node) for node in above)
-        return NodeRange(0, len(self.at), depth, *self._bounds(), path=features)
+        above = tuple(features_above(self.tree.skeleton, self.node))
+        return NodeRange(0, len(self.at), len(above), *self._bounds(), path=above)
 
     @property
     def mean(self) -> float:

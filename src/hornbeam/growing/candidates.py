@@ -139,6 +139,8 @@ class NodeCells:
         Variance of a numeric target, for S-values.
     shown : tuple of float64 arrays of shape (n_codes + 1, q)
         For each feature other numbers of each code, to be added up in the children; the missing code is last.
+    allowed : uint8 array, optional
+        1 for each feature that the rules of paths allow here; None: all features.
     """
 
     cells: Cells
@@ -148,6 +150,7 @@ class NodeCells:
     node: NodeRange
     variance: float
     shown: tuple[Floats, ...]
+    allowed: NDArray[np.uint8] | None = None
 
     @classmethod
     def count(
@@ -162,7 +165,8 @@ class NodeCells:
             shown = tuple(np.split(numbers, spec.offsets[1:-1]))
         evidence = counts[: spec.offsets[1]].sum(axis=0)
         variance = subtree.target_variance(rows, spec, node)
-        return cls(cells, spec, evidence, rows.n_rows, node, variance, shown)
+        allowed = subtree.allowed_features(spec, node)
+        return cls(cells, spec, evidence, rows.n_rows, node, variance, shown, allowed)
 
     @property
     def weight(self) -> int:
@@ -176,8 +180,7 @@ class NodeCells:
 
     def allows(self, f: int) -> bool:
         """Return whether the rules of paths allow a feature here."""
-        allowed = subtree.allowed_features(self.spec, self.node)
-        return allowed is None or bool(allowed[f])
+        return self.allowed is None or bool(self.allowed[f])
 
     def of_feature(self, f: int) -> Cells:
         """Return the numbers of each code of a feature, the missing code last: shape (n_codes + 1, m)."""
@@ -205,11 +208,10 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
         else:
             found[f], numbers[f] = best
     spec = node.spec._replace(rules=_changed(node.rules, min_decrease=0.0))
-    allowed = subtree.allowed_features(node.spec, node.node)
     ranked = []
     while found:
         winner = levelwise.choose_split(
-            numbers.ravel(), spec, node.evidence, node.n_rows, node.variance, allowed
+            numbers.ravel(), spec, node.evidence, node.n_rows, node.variance, node.allowed
         )
         if winner < 0:  # only for gain ratio
             left_out = [one._replace(rejected=one.rejected or _left_out(one)) for one in found.values()]

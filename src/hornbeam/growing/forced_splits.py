@@ -25,7 +25,7 @@ from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, PathRules, Rows, Split
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.subtree import replace_subtree
-from hornbeam.tree.walk import descendants, path, pull_up
+from hornbeam.tree.walk import descendants, features_above, pull_up
 from hornbeam.typing import Counts, Floats
 
 __all__ = [
@@ -132,8 +132,7 @@ def check_forced(
                 f"a forced split of {feature.name!r}, which has a monotone constraint; expected one or the other. "
                 "Force splits of other features, or leave the constraint out."
             )
-        above = [skeleton.feature.item(one) for one in path(skeleton, node)[:-1]]
-        if paths is not None and not paths.allowed(above)[column]:
+        if paths is not None and not paths.allowed(features_above(skeleton, node))[column]:
             raise ParameterError(
                 f"a forced split of {feature.name!r}: a constraint does not allow it below the splits above. Expected "
                 "splits that the constraints allow."
@@ -170,9 +169,16 @@ class ForcedTop:
     begin: Counts = field(default_factory=lambda: np.empty(0, np.int64))
 
     @classmethod
-    def of(cls, skeleton: Skeleton, bins: Bins, spec: GrowthSpec, counted: Counts, key: int = 0) -> Self:
+    def of(
+        cls,
+        skeleton: Skeleton,
+        code_tree: CodeTree,
+        bins: Bins,
+        spec: GrowthSpec,
+        counted: Counts,
+        key: int = 0,
+    ) -> Self:
         """Make the nodes, given the evidence and number of rows that stop at each node (`count_stopped`)."""
-        code_tree = skeleton_to_code_tree(skeleton, bins)
         stopped, rows = counted[:, :-1].copy(), counted[:, -1].copy()
         total, n_rows = pull_up(skeleton, stopped), pull_up(skeleton, rows)
         top = cls(NodeList(spec), begin=np.zeros(skeleton.n_nodes, np.int64))
@@ -210,10 +216,11 @@ class ForcedTop:
     ) -> tuple[Self, Rows]:
         """Count rows in memory; return the top, and the rows sorted by its leaves."""
         skeleton = without_empty(skeleton, bins)
-        stop = levelwise.descend(rows.codes, spec, skeleton_to_code_tree(skeleton, bins))
+        code_tree = skeleton_to_code_tree(skeleton, bins)
+        stop = levelwise.descend(rows.codes, spec, code_tree)
         stopped = np.zeros((skeleton.n_nodes, spec.n_channels + 1), np.int64)
         add_stopped(stopped, rows, stop)
-        top = cls.of(skeleton, bins, spec, stopped, key)
+        top = cls.of(skeleton, code_tree, bins, spec, stopped, key)
         return top, rows.take(np.argsort(top.begin[stop], kind="stable"))
 
 
@@ -229,7 +236,7 @@ def _children(skeleton: Skeleton, node: int, n_rows: Counts) -> list[int]:
 def _split(
     skeleton: Skeleton, code_tree: CodeTree, bins: Bins, node: int, n_slots: int, *, own: bool
 ) -> Split:
-    """Return a forced split in codes; with ``own`` a last child has the rows that stop."""
+    """Return a forced split on codes; with ``own``, the rows that stop get a last child."""
     f, left = code_tree.feature.item(node), code_tree.left.item(node)
     n_codes, missing_slot = bins.n_codes.item(f), skeleton.missing_slot.item(node)
     slot_of = np.full(n_codes + 1, -1, np.int32)

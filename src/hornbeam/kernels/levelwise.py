@@ -21,9 +21,7 @@ __all__ = [
     "variance_of_squares",
 ]
 
-SQUARE_PARTS = (
-    4  # a sum of squares has 128 bits, in numbers of 64 bits with 32 bits each, so that no sum overflows
-)
+SQUARE_PARTS = 4  #: numbers of 64 bits in a sum of squares, with 32 bits each, so that none overflows
 
 
 class CodeTree(NamedTuple):

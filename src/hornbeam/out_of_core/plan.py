@@ -34,9 +34,8 @@ class Plan:
     Notes
     -----
     In memory a row takes 8 bytes per numeric feature, 4 per nominal feature, and 12 for its class and weight (16 for a
-    numeric target and weight). During
-    growing its codes take another byte per feature (two with more than 255 codes). Rows that fit `memory` are read
-    into memory. Otherwise
+    numeric target and weight). During growing its codes take another byte per feature (two with more than 255 codes).
+    Rows that fit `memory` are read into memory. Otherwise
 
     - up to 20 million rows are all grown on, level by level: it takes minutes;
     - with more rows, 5 million are grown on, or as many as fit: the splits of a tree need far fewer rows than its

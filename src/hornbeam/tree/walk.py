@@ -19,6 +19,7 @@ __all__ = [
     "depths",
     "descendants",
     "evidence_stopping",
+    "features_above",
     "heights",
     "leaves_below",
     "path",
@@ -181,6 +182,18 @@ def path(skeleton: Skeleton, node: int) -> list[int]:
     while (node := skeleton.parent.item(node)) >= 0:
         steps.append(node)
     return steps[::-1]
+
+
+def features_above(skeleton: Skeleton, node: int) -> list[int]:
+    """List the features that split the ancestors of `node`, that of the root first.
+
+    Examples
+    --------
+    >>> features_above(Skeleton.of([2, 0, 0], [3, -1, -1], [30.0, np.nan, np.nan]), 1)
+    [3]
+    """
+    features: list[int] = skeleton.feature[path(skeleton, node)[:-1]].tolist()
+    return features
 
 
 def descendants(skeleton: Skeleton, node: int) -> NDArray[np.intp]:

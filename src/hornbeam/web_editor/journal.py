@@ -106,5 +106,5 @@ class Journal:
 
     @property
     def is_saved(self) -> bool:
-        """Whether nothing would be lost without this file."""
+        """Whether the tree is the first one, or was saved: without this file no edit is lost."""
         return self.digest in (self.first, self.saved)

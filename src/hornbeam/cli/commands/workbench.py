@@ -12,10 +12,8 @@ from hornbeam.cli.training import read_training, training
 
 __all__ = ["workbench"]
 
-_SHARE = 0.2  # of the rows are held out,
-_MOST_HELD_OUT = (
-    50_000  # which is enough for three digits of the scores, and quick to predict after each edit
-)
+_SHARE = 0.2  # of the rows are held out
+_MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to predict after each edit
 
 
 class _Rows(NamedTuple):

@@ -41,7 +41,7 @@ class ChosenSplit(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a block of features offers for a node: numbers of each feature, likely winners; the target's variance."""
+    """Result of a block of features for a node: numbers of each feature, splits that may win, target variance."""
 
     numbers: Floats
     likely: list[ChosenSplit]

@@ -129,8 +129,9 @@ def _forced_top(
     if skeleton is None:
         return None
     skeleton = without_empty(skeleton, bins)
-    stopped = count_stopped(rows, spec, skeleton_to_code_tree(skeleton, bins), engine)
-    return ForcedTop.of(skeleton, bins, spec, stopped)
+    code_tree = skeleton_to_code_tree(skeleton, bins)
+    stopped = count_stopped(rows, spec, code_tree, engine)
+    return ForcedTop.of(skeleton, code_tree, bins, spec, stopped)
 
 
 @dataclass(frozen=True, slots=True)
