@@ -27,7 +27,7 @@ from benchmarks.quality.studies.report import Known, Line, Scores  # noqa: E402
 from benchmarks.quality.studies.sets import Entry, Fold, index, load  # noqa: E402
 
 METHODS = (
-    "hornbeam,cart/raw,cart/hgs-gradient,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
+    "hornbeam/default,cart/raw,cart/hgs-gradient,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
 )
 
 
