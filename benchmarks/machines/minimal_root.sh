@@ -67,7 +67,7 @@ if (($#)); then
     rm -rf "$root/home/tree" "$root/home/check.json"
     mkdir "$root/home/tree"
     git -C "$tree" archive HEAD benchmarks/machines pyproject.toml tests | tar --extract --directory "$root/home/tree"
-    inside /home/env/bin/python /home/tree/benchmarks/machines/check.py "Linux $architecture" --how 'wheel by zig' \
+    inside /home/env/bin/python /home/tree/benchmarks/machines/check.py "Linux ${architecture/amd64/x86-64}, minimal root" --how 'wheel by zig' \
         --out /home/check.json "${@/#//home/tree/}" || failed=1
     cp "$root/home/check.json" "$root.json"
     exit "${failed:-0}"
