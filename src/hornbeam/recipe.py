@@ -35,8 +35,8 @@ class Finisher(Protocol):
 class Fitter(Protocol):
     """Fits a tree to a table: a `Recipe`, or a recipe with settings chosen on held-out rows.
 
-    `fit` is `choose`, binning, `learn`, growing and `Finisher.finish`, one after the other. A fit to rows that are not
-    all in memory (`hornbeam.out_of_core`) calls these parts itself.
+    `fit` is `choose`, binning, `learn`, growing and `Finisher.finish`, one after the other. A fit level by level
+    (`hornbeam.out_of_core`) calls these parts itself.
     """
 
     __slots__ = ()
@@ -56,9 +56,31 @@ class Fitter(Protocol):
         """Largest number of rows that `learn` uses; 0 if it uses none."""
         return 0
 
+    @property
+    def rows_to_grow(self) -> int | None:
+        """Largest number of rows that splits are found on; None if there is no limit."""
+        return None
+
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Fit a tree; it does not depend on ``n_jobs``."""
         ...
+
+    def fit_sample(
+        self,
+        table: Table,
+        count: Callable[[Tree], Tree],
+        *,
+        n_jobs: int = 1,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Tree:
+        """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
+        recipe = self.choose(table, n_jobs=n_jobs)
+        bins = recipe.bin(table, n_jobs)
+        codes = bins.encode(table, n_jobs)
+        finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
+        tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
+        del table, codes  # the pass over all rows needs their memory
+        return finisher.finish(count(tree), n_jobs=n_jobs)
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""

@@ -26,9 +26,7 @@ from benchmarks.quality.studies.cache import Cache, Result  # noqa: E402
 from benchmarks.quality.studies.report import Known, Line, Scores  # noqa: E402
 from benchmarks.quality.studies.sets import Entry, Fold, index, load  # noqa: E402
 
-METHODS = (
-    "hornbeam/default,cart/raw,cart/hgs-gradient,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
-)
+METHODS = "hornbeam/default,cart/raw,cart/hgs-gradient,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,11 @@ from sklearn.model_selection import cross_val_predict
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.data import Table
 from hornbeam.errors import HornbeamWarning, ParameterError, SchemaError
 from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation import rmse
+from hornbeam.tree.edit import count_rows
 
 IRIS = load_iris(return_X_y=True)
 
@@ -272,12 +274,20 @@ def test_files_are_read_into_memory(tmp_path):
     assert one.tree_.digest == two.tree_.digest
 
 
-def test_files_beyond_memory_are_refused(tmp_path):
+@pytest.mark.parametrize("regression", [False, True])
+def test_files_beyond_memory_teach_with_a_sample_and_are_all_counted(tmp_path, regression):
     pytest.importorskip("pyarrow")
     X, y = lending(2000)
-    X.assign(state=y).to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(ParameterError, match="a tree with a teacher is fitted to rows in memory"):
-        TreeClassifier("readable").fit(tmp_path / "rows.parquet", "state", memory=1000)
+    if regression:
+        y = X.pop("income")
+    X.assign(state=y).to_parquet(tmp_path / "rows.parquet", row_group_size=300)
+    model = TreeRegressor("readable") if regression else TreeClassifier("readable")
+    tree = model.fit(tmp_path / "rows.parquet", "state", memory=20_000).tree_
+    assert tree.n_leaves > 3
+    assert len(tree.slopes) > 0
+    assert tree.rows[0] == 2000
+    rows = Table.read(X, y, schema=tree.schema)
+    assert np.array_equal(count_rows(tree.skeleton, rows).evidence, tree.evidence)
 
 
 def test_a_teacher_without_slopes_gives_a_plain_tree():

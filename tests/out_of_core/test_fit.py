@@ -10,6 +10,8 @@ from sklearn.datasets import load_breast_cancer, make_classification
 
 from hornbeam import out_of_core
 from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.ensembles.distillation.distillation import Distillation
+from hornbeam.ensembles.distillation.taught import Taught
 from hornbeam.errors import ParameterError
 from hornbeam.evaluation import rmse
 from hornbeam.growing import Missing
@@ -122,6 +124,16 @@ def test_a_sampled_fit_is_grow_then_count_then_finish():
     assert tree.n_leaves < grown.n_leaves
 
 
+def test_a_tree_with_a_teacher_is_counted_on_every_row():
+    table = noisy(2500)
+    fitter = Taught(Distillation(max_leaf_nodes=4, max_depth=3, slopes=1))
+    tree = fit(MemorySource(table, 200), fitter, grow_rows=500)
+    assert tree.rows[0] == tree.evidence[0].sum() == 2500
+    assert [step.name for step in tree.history] == ["count-on-all", "distill"]
+    for engine in (LocalEngine(2), LocalEngine(1, 5, reverse=True)):
+        assert fit(MemorySource(table, 77), fitter, engine, grow_rows=500).digest == tree.digest
+
+
 def test_counting_all_rows_improves_a_sampled_tree():
     """The splits are those of 1,000 rows; the probabilities those of 20,000."""
     table = noisy(24_000)
@@ -165,6 +177,9 @@ def test_the_plan_depends_on_the_size(monkeypatch):
     assert Plan.of(source, CART, 1000, memory=7600).mode == "level-wise"
     monkeypatch.setattr(planning, "_MOST_SAMPLED", 50)
     assert Plan.of(source, CART, memory=7600).rows == 50
+    assert Plan.of(source, Taught(), memory=75_999) == Plan(
+        "sample", 999, 75_999
+    )  # 20,000 if there were as many
 
 
 @pytest.mark.parametrize(
@@ -173,6 +188,7 @@ def test_the_plan_depends_on_the_size(monkeypatch):
         (CrossValidated(CART), "choosing a pruner"),
         (CrossFitted(CrossValidated(DEFAULT)), "choosing a pruner"),
         (PRESETS["c4.5"], "fractional"),
+        (Taught(), "a teacher"),
         (replace(CART, pruner=ErrorBased(0.1)), r"ErrorBased\(confidence=0\.1"),
     ],
 )

@@ -88,8 +88,11 @@ def fit(
     if plan.mode == "in-memory":
         return fitter.fit(draw_sample(source, engine, plan.rows), n_jobs=n_jobs, on_progress=on_progress)
     if plan.mode == "sample":
-        return _fit_sample(
-            source, fitter, engine, plan, _scaled(on_progress, source.n_rows, plan.rows), n_jobs
+        return fitter.fit_sample(
+            draw_sample(source, engine, plan.rows, fitter.seed),
+            lambda tree: count_on_all(tree, source, engine),
+            n_jobs=n_jobs,
+            on_progress=_scaled(on_progress, source.n_rows, plan.rows),
         )
     recipe = fitter.fixed_recipe
     assert recipe is not None  # the plan would be a sample
@@ -112,20 +115,6 @@ def fit(
         sample = draw_sample(source, engine, fitter.rows_to_learn, fitter.seed)
         finisher = fitter.learn(recipe, sample, bins, bins.encode(sample, n_jobs), n_jobs=n_jobs)
     return finisher.finish(tree, n_jobs=n_jobs)
-
-
-def _fit_sample(
-    source: Source, fitter: Fitter, engine: Engine, plan: Plan, on_progress: Listener, n_jobs: int
-) -> Tree:
-    """Grow on a sample, count all rows, and finish the tree with their evidence."""
-    table = draw_sample(source, engine, plan.rows, fitter.seed)
-    recipe = fitter.choose(table, n_jobs=n_jobs)
-    bins = recipe.bin(table, n_jobs)
-    codes = bins.encode(table, n_jobs)
-    finisher = fitter.learn(recipe, table, bins, codes, n_jobs=n_jobs)
-    tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-    del table, codes  # the pass over all rows needs their memory
-    return finisher.finish(count_on_all(tree, source, engine), n_jobs=n_jobs)
 
 
 def _budget(engine: Engine, memory: int) -> int:

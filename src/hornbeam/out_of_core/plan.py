@@ -42,7 +42,8 @@ class Plan:
       probabilities, and these are counted on every row.
 
     Fits that cannot be done level by level use a sample, whatever the number of rows: with a pruner chosen by
-    cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), or fractional rows.
+    cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), or fractional rows;
+    and with a teacher, which uses 20,000 rows at most.
 
     Examples
     --------
@@ -92,13 +93,14 @@ class Plan:
         if source.n_rows <= fitting:
             return cls("in-memory", source.n_rows, memory)
         needs_memory = _needs_memory(fitter)
+        sampled = min(fitting, fitter.rows_to_grow or _MOST_SAMPLED)
         if grow_rows is None:
             if needs_memory is not None or source.n_rows > _MANY_ROWS:
-                return cls("sample", min(fitting, _MOST_SAMPLED), memory)
+                return cls("sample", sampled, memory)
         elif needs_memory is not None:
             raise ParameterError(
                 f"grow_rows={grow_rows}: {needs_memory} needs all rows in memory, and {source.n_rows:,} rows do not "
-                f"fit {memory:,} bytes; expected fewer. Pass grow_rows={min(fitting, _MOST_SAMPLED)}, or more memory."
+                f"fit {memory:,} bytes; expected fewer. Pass grow_rows={sampled}, or more memory."
             )
         return cls("level-wise", source.n_rows, memory)
 
@@ -118,6 +120,8 @@ def bytes_per_row(source: Source) -> int:
 
 def _needs_memory(fitter: Fitter) -> str | None:
     """Return the reason why the rows must be in memory, for a message; None if they need not be."""
+    if fitter.rows_to_grow is not None:
+        return "a teacher"
     recipe = fitter.fixed_recipe
     if recipe is None:
         return "choosing a pruner by cross-validation"

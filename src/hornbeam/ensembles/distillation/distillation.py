@@ -102,7 +102,7 @@ class Distillation:
         held_out: Floats | None = None,
         n_jobs: int = 1,
         *,
-        counted: Table | None = None,
+        count: Callable[[Tree], Tree] | None = None,
     ) -> Tree:
         """Distil a teacher into a tree.
 
@@ -118,8 +118,8 @@ class Distillation:
             the teacher is chosen by them. For a numeric target, one column of means.
         n_jobs : int, default 1
             Threads.
-        counted : Table, optional
-            Rows that are the evidence of the tree; default: those of `table`.
+        count : callable, optional
+            Replaces the evidence of the tree, that of `table`, by that of more rows.
 
         Returns
         -------
@@ -141,7 +141,9 @@ class Distillation:
             weight = np.tile(table.weight, len(predictions) // table.n_rows)
             rows = replace(rows, weight=weight, unit=table.unit)
         skeleton, gain = self._grow(rows, predictions, table.n_rows, n_jobs)
-        tree = count_rows(skeleton, table if counted is None else counted, gain=gain)
+        tree = count_rows(skeleton, table, gain=gain)
+        if count is not None:
+            tree = count(tree)
         step = Step.of(DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
         if self.slopes == 0:

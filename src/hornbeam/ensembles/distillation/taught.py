@@ -12,6 +12,7 @@ from hornbeam.ensembles.distillation.distillation import Distillation, recombine
 from hornbeam.ensembles.distillation.teacher import fit_teacher
 from hornbeam.errors import ParameterError
 from hornbeam.recipe import Fitter, Recipe
+from hornbeam.tree.edit import count_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -31,7 +32,8 @@ class Taught(Fitter):
 
     Notes
     -----
-    Of more than 20,000 rows, the teacher sees a random sample of 20,000. The evidence of the tree is that of all rows.
+    Of more than 20,000 rows, the teacher is fitted to a random sample of 20,000. The evidence of the tree is that of
+    all rows, in memory or in files.
 
     Examples
     --------
@@ -48,23 +50,44 @@ class Taught(Fitter):
         """Seed of the teacher and of the synthetic rows."""
         return self.distillation.synthetic_rows.seed
 
-    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
-        """Raise `ParameterError`: such a tree is not grown from a recipe."""
-        raise ParameterError(
-            "a tree with a teacher is fitted to rows in memory; expected an array or a data frame. Read the files "
-            "first, all of them or a sample."
-        )
+    @property
+    def rows_to_grow(self) -> int:
+        """Number of rows that the teacher is fitted to at most."""
+        return _MOST_ROWS
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Fit a tree; it depends neither on ``n_jobs`` nor on the order of the rows."""
         rows = CanonicalRows.of(table, Recipe(), n_jobs)
+        tree = self._fit(rows, lambda tree: count_rows(tree.skeleton, rows.table, gain=tree.gain), n_jobs)
+        if on_progress is not None:
+            on_progress(table.n_rows)
+        return tree
+
+    def fit_sample(
+        self,
+        table: Table,
+        count: Callable[[Tree], Tree],
+        *,
+        n_jobs: int = 1,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Tree:
+        """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
+        tree = self._fit(CanonicalRows.of(table, Recipe(), n_jobs), count, n_jobs)
+        if on_progress is not None:
+            on_progress(table.n_rows)
+        return tree
+
+    def _fit(self, rows: CanonicalRows, count: Callable[[Tree], Tree], n_jobs: int) -> Tree:
         sample = rows.subset(_MOST_ROWS)
         teacher, held_out = fit_teacher(sample, self.seed, n_jobs)
 
         def predict(origin: NDArray[np.intp]) -> Floats:
             return teacher.predict(recombined(sample.table, origin), n_jobs)
 
-        tree = self.distillation.fit(sample.table, predict, held_out, n_jobs, counted=rows.table)
-        if on_progress is not None:
-            on_progress(table.n_rows)
-        return tree
+        return self.distillation.fit(sample.table, predict, held_out, n_jobs, count=count)
+
+    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
+        """Raise `ParameterError`: such a tree is not grown from a recipe."""
+        raise ParameterError(
+            "a tree with a teacher has no recipe; expected a fit to rows in memory or to a sample."
+        )
