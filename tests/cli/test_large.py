@@ -267,3 +267,28 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
         ".m.hornbeam.saving",
         ".m.hornbeam.saving.lock",
     }
+
+
+@pytest.mark.parametrize("options", [[], ["--balanced"]])
+def test_candidates_of_a_folder_are_those_of_one_file_in_memory(run, folder, monkeypatch, options):
+    """Also where labels are missing: those rows are left out."""
+    table = read_table("whole.parquet")
+    labels = [None if at % 60 == 7 else value for at, value in enumerate(table["state"].to_pylist())]
+    table = table.set_column(table.column_names.index("state"), "state", pa.array(labels))
+    pa.parquet.write_table(table, "whole.parquet")
+    for at in range(3):
+        pa.parquet.write_table(table[at * 200 : at * 200 + 200], f"loans/{at}.parquet", row_group_size=70)
+    fitted(run, "whole.parquet", *options)
+    command = ("-t", "state", "--node", "1")
+    in_memory = run("candidates", "m.hornbeam", "whole.parquet", *command, "--held-out", "whole.parquet")
+    monkeypatch.setattr("hornbeam.cli.rows._MANY_ROWS", 100)
+    counted = run("candidates", "m.hornbeam", folder, *command, "--held-out", folder)
+    assert counted.exit_code == 0, counted.stderr
+    assert counted.stdout == in_memory.stdout
+    if not options:
+        assert "10 rows without a label" in counted.stderr
+    done = run(
+        "report", "m.hornbeam", "whole.parquet", "-t", "state", "--training", folder, "-o", "page.html"
+    )
+    assert done.exit_code == 0, done.stderr
+    assert Path("page.html").read_text(encoding="utf-8").count('<details class="competitors">') > 1

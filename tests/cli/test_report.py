@@ -82,3 +82,10 @@ def test_a_name_that_says_pickle_is_refused_before_the_fit(run):
     done = run("fit", "loans.csv", "-t", "state", "-o", "m.pkl")
     assert done.exit_code == 3
     assert not Path("m.pkl").exists()
+
+
+def test_a_report_has_the_splits_that_competed(run, models):
+    assert run("report", *models, "--training", "loans.csv", "-o", "page.html").exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.count('<details class="competitors">') > 3
+    assert "Gain on test rows" in page

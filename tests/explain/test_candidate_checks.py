@@ -8,7 +8,7 @@ from scipy.stats import sem
 
 from hornbeam import Table, TreeClassifier, TreeRegressor, candidate_splits
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.explain.candidate_checks import association
+from hornbeam.explain.counted_node import association
 
 
 def rows_of(seed, n=240):
@@ -70,6 +70,7 @@ def test_the_gain_of_means_is_the_decrease_of_the_squared_error():
             mean = y[:160].mean() if at is None else split.children[at].mean
             decreases.append((y[:160].mean() - target) ** 2 - (mean - target) ** 2)
         assert split.held_out_gain == pytest.approx(np.mean(decreases), rel=1e-9)
+        assert split.held_out_error == pytest.approx(sem(decreases), rel=1e-9)
 
 
 def test_only_rows_of_the_node_count():
@@ -100,8 +101,8 @@ def test_the_association_is_the_share_of_errors_avoided(seed):
 
 
 def test_a_single_child_has_no_errors_to_avoid():
-    assert association(np.zeros(3, int), np.array([0, 1, 1]), np.ones(3)) is None
-    assert association(np.array([-1, -1]), np.array([0, 1]), np.ones(2)) is None
+    assert association(np.array([[1.0, 2.0]])) is None
+    assert association(np.array([[0.0, 0.0], [0.0, 0.0]])) is None
 
 
 def test_wrong_held_out_rows_are_refused():

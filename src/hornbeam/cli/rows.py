@@ -24,6 +24,7 @@ __all__ = [
     "sample_for",
     "target_option",
     "tell_unlabelled",
+    "training_rows",
 ]
 
 _MANY_ROWS = 1 << 17  # more than one part
@@ -113,6 +114,41 @@ def rows_for(
         rows = _with_labels(rows, target)
         tell_unlabelled(rows.table.num_rows, rows.n_unlabelled, target)
     return rows
+
+
+def training_rows(
+    tree: Any,
+    path: str,
+    text: dict[str, Any],
+    target: str,
+    weight: str | None = None,
+    *,
+    class_weight: bool = True,
+) -> tuple[Any, Any, Any]:
+    """Return X, y and weights of the rows in a file; many rows of Parquet files stay there, as a source.
+
+    Without `class_weight` they have none, as held-out rows.
+    """
+    from hornbeam.data.files.tabular import parquet_files, parquet_shape
+
+    files = parquet_files(path)
+    n_all, names = (0, []) if files is None else parquet_shape(files)
+    if n_all <= _MANY_ROWS:
+        rows = rows_for(tree, path, text, target, keep=() if weight is None else (weight,))
+        return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.explain.source_rows import open_rows
+    from hornbeam.explain.training_rows import class_weight_of
+
+    for name in (*tree.schema.names, target, *([] if weight is None else [weight])):
+        if name not in names:
+            raise no_such_column(name, names, path)
+    engine, factors = LocalEngine(n_threads(-1)), class_weight_of(tree) if class_weight else None
+    source = open_rows(tree.schema, files, target, weight, factors, engine, labelled=True)
+    if weight is None and factors is None:  # no row is left out but those without a label
+        tell_unlabelled(source.n_rows, n_all - source.n_rows, target)
+    return source, None, None
 
 
 def parts_for(

@@ -9,6 +9,7 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.sources import Partition, Source, row_blocks
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
@@ -76,7 +77,10 @@ class EncodingSource:
 
     def read(self, partition: Partition) -> Rows:
         """Read and encode the rows of a partition."""
-        table = self.source.read(partition)
+        return self.encode(self.source.read(partition))
+
+    def encode(self, table: Table) -> Rows:
+        """Encode rows of the source."""
         if table.numeric_target is not None:
             numerator = table.numeric_target.numerators(table.weight, table.unit)
             return Rows(self.bins.encode(table), np.empty(0, np.uint16), table.weight, numerator)

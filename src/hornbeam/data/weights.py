@@ -15,6 +15,7 @@ __all__ = [
     "Weights",
     "apply_class_weight",
     "class_factors",
+    "class_steps",
     "class_weighted",
     "fixed_point_weights",
     "no_weight_error",
@@ -178,14 +179,27 @@ def apply_class_weight(
     if unit != 1.0:
         assert steps is not None  # without weights the unit is 1
         return fixed_point_weights(class_weighted(steps, unit, factors, codes))
-    # The factor of a class is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
-    factor_steps = np.zeros(len(factors), dtype=np.int64)
-    total = len(codes) if steps is None else int(steps.sum())
-    rounded, unit = fixed_point_weights(factors[present], total)
-    factor_steps[present] = 1 if rounded is None else rounded
+    factor_steps, unit = class_steps(factors, present, len(codes) if steps is None else int(steps.sum()))
     weighted = factor_steps[codes] if steps is None else steps * factor_steps[codes]
     return (None if unit == 1.0 and weighted.max() == 1 else weighted), unit
+
+
+def class_steps(factors: Floats, present: Bools, total: int) -> tuple[Counts, float]:
+    """Convert the factors of classes to steps for rows of whole weights, and return the unit.
+
+    A factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice. `total` is the
+    weight of all rows; classes that are not `present` have 0 steps.
+
+    Examples
+    --------
+    >>> class_steps(np.array([5.0, 1.0, 2.0]), np.array([True, True, False]), 10)
+    (array([5, 1, 0]), 1.0)
+    """
+    steps = np.zeros(len(factors), dtype=np.int64)
+    rounded, unit = fixed_point_weights(factors[present], total)
+    steps[present] = 1 if rounded is None else rounded
+    return steps, unit
 
 
 def class_weighted(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.editing.one_split import one_split
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidate_splits import candidates_at, check_node
-from hornbeam.explain.node_cells import NodeRows
+from hornbeam.explain.node_rows import NodeRows
 from hornbeam.explain.training_rows import TrainingRows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.subtree import subtree
@@ -92,7 +92,7 @@ def grown_branch(tree: Tree, rows: TrainingRows, node: int, levels: int | None) 
     """
     check_node(tree, node)
     here = NodeRows.of(tree, rows.encoded, rows.grower, node)
-    skeleton, gain = here.grow(None if levels is None else here.node_range.depth + levels)
+    skeleton, gain = here.grow(None if levels is None else here.place.depth + levels)
     if skeleton.n_nodes == 1:
         limit = candidates_at(tree, rows, node).limit or "no split gains enough"
         raise ParameterError(

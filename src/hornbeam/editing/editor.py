@@ -23,7 +23,9 @@ from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.score_change import ScoreChanges, score_changes
 from hornbeam.explain.candidate_splits import candidates_at, check_node, find_column
 from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
-from hornbeam.explain.training_rows import TrainingRows, read_held_out
+from hornbeam.explain.held_out_gain import HeldOut
+from hornbeam.explain.held_out_rows import read_held_out_table
+from hornbeam.explain.training_rows import TrainingRows
 from hornbeam.export.condition_text import condition_text
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import Direction
@@ -115,7 +117,7 @@ class TreeEditor:
     ) -> Self:
         """Make an editor for the tree of a model; parameters as in `hornbeam.candidate_splits`."""
         tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
-        unseen = read_held_out(tree.schema, held_out)
+        unseen = read_held_out_table(tree.schema, held_out)
         return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, unseen)
 
     def __repr__(self) -> str:
@@ -133,7 +135,8 @@ class TreeEditor:
 
     def candidates(self, node: int = 0, *, feature: str | int | None = None) -> CandidateSplits:
         """List the best split of each feature at a node, or all splits of one feature (`candidate_splits`)."""
-        return candidates_at(self.tree, self.rows, node, feature, self.held_out)
+        held_out = None if self.held_out is None else HeldOut.of(self.held_out)
+        return candidates_at(self.tree, self.rows, node, feature, held_out)
 
     def prune(self, node: int, *, reason: str = "", author: str | None = None) -> None:
         """Turn a node into a leaf."""

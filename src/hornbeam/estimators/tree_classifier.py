@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import Labels
+from hornbeam.data.source_like import is_source_like
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.estimators.inputs.fit_warnings import warn_about_classes, warn_about_columns
-from hornbeam.estimators.inputs.sources import accepts_source, fit_source, is_source_like, open_source
+from hornbeam.estimators.inputs.sources import accepts_source, fit_source, open_source
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive, serialised

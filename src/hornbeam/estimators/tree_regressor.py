@@ -6,10 +6,11 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 
 from hornbeam.data.schema import Kind
+from hornbeam.data.source_like import is_source_like
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
-from hornbeam.estimators.inputs.sources import accepts_source, fit_to_source, is_source_like, open_source
+from hornbeam.estimators.inputs.sources import accepts_source, fit_to_source, open_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive

@@ -15,7 +15,7 @@ from hornbeam.smoothing.teacher_prior import DISTILLED
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 
-__all__ = ["TrainingRows", "read_held_out"]
+__all__ = ["TrainingRows", "class_weight_of", "read_table", "refuse_unseen", "tree_and_recipe"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,16 +41,16 @@ class TrainingRows:
         cls, model: Any, X: Any, y: Any, sample_weight: Any = None, grower: Grower | None = None
     ) -> tuple[Tree, Self]:
         """Read and encode the rows of a model; return its tree with them. See `candidate_splits`."""
-        tree, recipe = _tree_and_recipe(model, grower)
-        table = _read(tree.schema, X, y, sample_weight)
-        factors = _class_weight(tree)
+        tree, recipe = tree_and_recipe(model, grower)
+        table = read_table(tree.schema, X, y, sample_weight)
+        factors = class_weight_of(tree)
         searched = table if factors is None else _weighted(table, factors)
         recipe.grower._check_target(table.schema)
-        _refuse_unseen(searched)
+        refuse_unseen(searched)
         return tree, cls(table, recipe.grower, EncodedTable.of(searched, recipe.bin(searched)))
 
 
-def _read(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
+def read_table(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
     """Read the rows, unless they are a table already."""
     if not isinstance(X, Table):
         if y is None:
@@ -71,21 +71,7 @@ def _read(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
     return X
 
 
-def read_held_out(schema: Schema, held_out: Any) -> Table | None:
-    """Read rows that a tree was not grown from: None, a table, or a tuple of X, y and possibly weights."""
-    if held_out is None or isinstance(held_out, Table):
-        return None if held_out is None else _read(schema, held_out, None, None)
-    if not isinstance(held_out, tuple) or len(held_out) not in (2, 3):
-        raise ParameterError(
-            f"held_out={shown(held_out)}: expected a tuple of X and y, or of X, y and weights, or a Table."
-        )
-    table = _read(schema, *held_out, *[None] * (3 - len(held_out)))
-    if not table.n_rows:
-        raise DataError("held_out has no rows; expected some with a target.")
-    return table
-
-
-def _tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
+def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
     """Return the tree of a model, and how it was binned and grown."""
     if grower is not None and not isinstance(grower, Grower):
         raise ParameterError(f"grower={shown(grower)}: expected a Grower. Pass Grower('gini'), say.")
@@ -120,13 +106,14 @@ def _grower(tree: Tree) -> Grower:
     )
 
 
-def _class_weight(tree: Tree) -> Any:
+def class_weight_of(tree: Tree) -> Any:
     """Return the class weights that the tree was grown with, from its history; None if there were none."""
     steps = [dict(step.parameters) for step in tree.history if step.name == "recount"]
     return next((step["class_weight"] for step in steps if "class_weight" in step), None)
 
 
-def _refuse_unseen(table: Table) -> None:
+def refuse_unseen(table: Table) -> None:
+    """Raise `DataError` if a row has a category that the schema does not have."""
     for feature, column in zip(table.schema.features, table.columns, strict=True):
         if feature.kind is Kind.NOMINAL and (n := int((column == -2).sum())):
             raise DataError(

@@ -25,7 +25,7 @@ from hornbeam.typing import Codes
 if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
 
-__all__ = ["encoded_rows", "grow_in_memory", "n_copies"]
+__all__ = ["encoded_rows", "finer_shift", "grow_in_memory", "n_copies"]
 
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
@@ -126,5 +126,10 @@ def n_copies(table: Table) -> int | None:
 def _finer_weights(rows: Rows, unit: float) -> tuple[Rows, float]:
     """Weights in steps small enough to be divided again and again."""
     weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
-    shift = max(0, _FRACTION_BITS - int(weight.max() * len(weight)).bit_length())
+    shift = finer_shift(int(weight.max()), len(weight))
     return rows._replace(weight=weight << shift), unit / (1 << shift)
+
+
+def finer_shift(largest: int, n_rows: int) -> int:
+    """Return by which power of two weights are multiplied, so that rows can be divided again and again."""
+    return max(0, _FRACTION_BITS - (largest * n_rows).bit_length())

@@ -25,6 +25,7 @@ _DATA = 'const data = JSON.parse(document.getElementById("data").textContent);'
 _WORDS = {
     "scores": "Scores",
     "tree": "Tree",
+    "competitors": "Other splits",
     "row": "Try a row",
     "ranking": "ROC and deciles",
     "calibration": "Calibration",

@@ -15,6 +15,7 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import calibration_section, decision_section, score_section
+from hornbeam.reporting.sections.competitors import competitor_section
 from hornbeam.reporting.sections.decisions import thresholds
 from hornbeam.reporting.sections.discrimination import discrimination_section
 from hornbeam.reporting.sections.earlier import Earlier, earlier_section
@@ -79,6 +80,7 @@ def report(
     groups: Any = None,
     earlier: Any = None,
     rules: str | Iterable[object] | None = None,
+    training: Any = None,
 ) -> Report:
     """Build a report on a model: one self-contained HTML page with the tree to explore.
 
@@ -108,6 +110,10 @@ def report(
         An earlier model of the same target: scores are then compared, and the decisions that change are listed.
     rules : str or iterable, default=None
         Rules to print, one a line or an item, instead of a rule for each leaf.
+    training : tuple of X and y, Table or Source, default=None
+        The rows of the fit, with their weights as a third entry of the tuple: the page then has the splits that
+        competed at each node. Parquet files are passed as their paths, the name of the target, and possibly that of the
+        weights; they need not fit memory.
 
     Returns
     -------
@@ -122,7 +128,8 @@ def report(
     Notes
     -----
     The file holds no row of the data: of the test rows it holds counts, and of each feature the smallest, middle and
-    largest value. It works without a network, and its content security policy forbids one.
+    largest value; of the training rows the thresholds and gains of competing splits. It works without a network, and
+    its content security policy forbids one.
 
     Examples
     --------
@@ -156,6 +163,9 @@ def report(
         if regression
         else score_section(scored, scores),
         "tree": tree_section(reported.tree),
+        **(
+            {} if training is None else {"competitors": competitor_section(reported, model, training, scored)}
+        ),
         "row": row_section(reported),
         **({} if regression else {"ranking": discrimination_section(reported, scored)}),
         "calibration": regression_calibration_section(scored)

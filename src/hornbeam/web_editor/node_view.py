@@ -7,7 +7,7 @@ from typing import Any
 
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
-from hornbeam.explain.node_cells import NodeRows
+from hornbeam.explain.node_rows import NodeRows
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name
 from hornbeam.tree.tree import Tree
@@ -38,12 +38,12 @@ def node_view(here: NodeRows, candidates: CandidateSplits) -> dict[str, Any]:
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.explain.candidate_splits import candidates_of
+    >>> from hornbeam.explain.counted_candidates import candidates_of
     >>> from hornbeam.explain.training_rows import TrainingRows
     >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
     >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
     >>> here = NodeRows.of(tree, rows.encoded, rows.grower, 0)
-    >>> found = node_view(here, candidates_of(here, rows.grower))
+    >>> found = node_view(here, candidates_of(here.count()))
     >>> found["split"]["value"], found["candidates"][0]["text"]
     (40.0, 'x0 ≤ 40 | > 40')
     """

@@ -13,9 +13,11 @@ from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.editing import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
 from hornbeam.estimators.persistence.files import save
-from hornbeam.explain.candidate_splits import candidates_of, check_node
+from hornbeam.explain.candidate_splits import check_node
 from hornbeam.explain.candidate_table import CandidateSplits
-from hornbeam.explain.node_cells import NodeRows
+from hornbeam.explain.counted_candidates import candidates_of
+from hornbeam.explain.held_out_gain import HeldOut
+from hornbeam.explain.node_rows import NodeRows
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.reporter import report
 from hornbeam.smoothing.teacher_prior import is_distilled
@@ -243,6 +245,7 @@ class Session:
         key = editor.tree.digest, int(node)
         if key not in self._candidates:
             here = NodeRows.of(editor.tree, editor.rows.encoded, editor.rows.grower, int(node))
-            found = candidates_of(here, editor.rows.grower, held_out=editor.held_out, associations=False)
+            held_out = None if editor.held_out is None else HeldOut.of(editor.held_out)
+            found = candidates_of(here.count(), held_out=held_out)
             self._candidates = {key: (here, found)}
         return self._candidates[key]

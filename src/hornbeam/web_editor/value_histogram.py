@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
-from hornbeam.explain.node_cells import NodeRows
+from hornbeam.explain.node_rows import NodeRows
 from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["value_histogram"]

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import data_argument, model_argument, reading, target_option, training_rows
 
 __all__ = ["candidates"]
 
@@ -25,6 +25,7 @@ __all__ = ["candidates"]
     metavar="FILE",
     help="Other rows, to show the gain of each split on them.",
 )
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for many rows; default all cores.")
 @reading
 @common_options
 def candidates(
@@ -35,25 +36,27 @@ def candidates(
     feature: str | None,
     weight: str | None,
     held_out: str | None,
+    jobs: int,
     text: dict[str, Any],
     **_: Any,
 ) -> None:
     """List the splits that compete at a node of MODEL, from the rows of DATA that it was fitted to.
 
+    Parquet files, or a folder of them, need not fit memory.
+
     \b
     hornbeam candidates income.hornbeam adult.csv --target income
     hornbeam candidates income.hornbeam adult.csv --target income --node 2 --feature age
+    hornbeam candidates income.hornbeam rows/ --target income --node 2
     """
     from hornbeam import candidate_splits, load
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.estimators.parameters.threads import n_threads
 
     estimator = load(model)
     tree = getattr(estimator, "tree_", estimator)
 
-    def read(path: str) -> tuple[Any, Any, Any]:
-        rows = rows_for(tree, path, text, target, keep=() if weight is None else (weight,))
-        return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()
-
-    X, y, sample_weight = read(data)
+    X, y, sample_weight = training_rows(tree, data, text, target, weight)
     found = candidate_splits(
         estimator,
         X,
@@ -61,6 +64,9 @@ def candidates(
         node,
         feature=feature,
         sample_weight=sample_weight,
-        held_out=None if held_out is None else read(held_out),
+        held_out=None
+        if held_out is None
+        else training_rows(tree, held_out, text, target, weight, class_weight=False),
+        engine=LocalEngine(n_threads(jobs)),
     )
     emit(found.to_dict(), str(found))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
+from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option, training_rows
 from hornbeam.errors import DataError
 
 __all__ = ["ReportInput", "compared", "read_report_input", "report"]
@@ -79,6 +79,13 @@ def read_report_input(
 @target_option
 @click.option("-o", "--output", required=True, type=click.Path(), help="The page, for example report.html.")
 @compared
+@click.option(
+    "--training",
+    type=click.Path(),
+    metavar="FILE",
+    help="The rows of the fit: shows the splits that competed at each node. Parquet files need not fit memory.",
+)
+@click.option("--weight", metavar="COL", help="The column of row weights in the rows of the fit.")
 @reading
 @common_options
 def report(
@@ -89,6 +96,8 @@ def report(
     positive: str | None,
     groups: str | None,
     earlier: str | None,
+    training: str | None,
+    weight: str | None,
     text: dict[str, Any],
     **_: Any,
 ) -> None:
@@ -96,10 +105,14 @@ def report(
 
     \b
     hornbeam report income.hornbeam test.csv --target income -o report.html
+    hornbeam report income.hornbeam test.csv --target income --training train.csv -o report.html
     """
     from hornbeam import report as write_report
 
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
+    if training is not None:
+        tree = getattr(inputs.model, "tree_", inputs.model)
+        inputs.compared["training"] = training_rows(tree, training, text, target, weight)
     write_report(inputs.model, inputs.X, inputs.y, output, **inputs.compared)
     emit({"model": model, "rows": inputs.X.num_rows, "output": output})
     message(f"{inputs.X.num_rows:,} rows, saved as {output}")

@@ -1,10 +1,7 @@
 """Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from os import PathLike
-from os.path import exists
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +9,10 @@ from numpy.typing import NDArray
 
 from hornbeam.data.labels import read_labels
 from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.source_like import check_names, described, if_values, is_source, is_source_like, open_files
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import ParameterError
 from hornbeam.estimators.inputs.fit_warnings import warn_about_source
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
@@ -29,7 +27,6 @@ __all__ = [
     "accepts_source",
     "fit_source",
     "fit_to_source",
-    "is_source_like",
     "open_for_prediction",
     "open_source",
     "require_in_memory",
@@ -45,19 +42,6 @@ class Fitted(NamedTuple):
     class_weight: Floats | None
 
 
-def is_source_like(X: Any) -> bool:
-    """Whether X is a path, a list of paths or a Source, and not an array or a data frame.
-
-    Examples
-    --------
-    >>> is_source_like("rows.parquet"), is_source_like(["a.parquet", "b.parquet"]), is_source_like([[1.0], [2.0]])
-    (True, True, False)
-    """
-    if isinstance(X, (list, tuple)):
-        return len(X) > 0 and all(isinstance(item, (str, PathLike)) for item in X)
-    return isinstance(X, (str, PathLike)) or _is_source(X)
-
-
 def require_in_memory(estimator: Any, X: Any) -> None:
     """Raise `ParameterError` for paths and sources; for estimators that fit only to rows in memory.
 
@@ -71,51 +55,16 @@ def require_in_memory(estimator: Any, X: Any) -> None:
     """
     if is_source_like(X):
         raise ParameterError(
-            f"{_described(X)}, and {type(estimator).__name__} takes rows in memory alone; expected an array or a "
-            f"data frame. Read the files first (pandas.read_parquet, say), all of them or a sample.{_if_values(X)}"
+            f"{described(X)}, and {type(estimator).__name__} takes rows in memory alone; expected an array or a "
+            f"data frame. Read the files first (pandas.read_parquet, say), all of them or a sample.{if_values(X)}"
         )
-
-
-def _described(X: Any) -> str:
-    if isinstance(X, (list, tuple)):
-        return f"X is a {type(X).__name__} of strings, which are read as paths of files"
-    return "X is a Source" if _is_source(X) else "X is a path of files"
-
-
-def _if_values(X: Any) -> str:
-    """Advice for a list of strings that was meant as values."""
-    return (
-        " If they are values, pass one list per row: [['a'], ['b']]." if isinstance(X, (list, tuple)) else ""
-    )
-
-
-@contextmanager
-def _paths_or_values(X: Any) -> Iterator[None]:
-    """Add to the error of a list of files, none of which exists, that its strings may be meant as values."""
-    try:
-        yield
-    except DataError as error:
-        if isinstance(X, (list, tuple)) and not any(map(exists, X)):
-            raise DataError(f"{_described(X)}. {error}{_if_values(X)}") from error
-        raise
-
-
-def _open(paths: Any, **columns: Any) -> Source:
-    from hornbeam.data.files.parquet import ParquetSource  # imported only for files: it is slow to import
-
-    with _paths_or_values(paths):
-        return ParquetSource.open(paths, **columns)
-
-
-def _is_source(X: Any) -> bool:
-    return all(hasattr(X, name) for name in ("schema", "partitions", "read"))
 
 
 def open_source(
     X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any, kind: Kind = Kind.NOMINAL
 ) -> Source:
     """Open files with the columns of their target and weights; return a Source as it is."""
-    if _is_source(X):
+    if is_source(X):
         if sample_weight is not None or not (y is None or isinstance(y, str)):
             raise ParameterError(
                 "X is a Source, which has its labels and weights; expected neither y nor sample_weight. "
@@ -128,8 +77,8 @@ def open_source(
                 f"{'regressor' if X.schema.target is Kind.NUMERIC else 'classifier'}."
             )
         return X  # type: ignore[no-any-return]
-    _check_names(X, y, sample_weight)
-    return _open(
+    check_names(X, y, sample_weight)
+    return open_files(
         X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine, target_kind=kind
     )
 
@@ -151,14 +100,14 @@ def open_for_prediction(
     """
     if isinstance(keep, str):
         raise ParameterError(f"keep is {keep!r}; expected a sequence of names, such as [{keep!r}].")
-    if is_source_like(X) and not _is_source(X):
+    if is_source_like(X) and not is_source(X):
         some = schema.select([schema.names.index(name) for name in used] or [0])
-        return _open(X, target=None, schema=some, engine=engine, keep=tuple(keep))
+        return open_files(X, target=None, schema=some, engine=engine, keep=tuple(keep))
     if keep:
         raise ParameterError(
             "keep names columns to copy, but X is not files; expected their paths. Pass these, or leave keep out."
         )
-    if not _is_source(X):
+    if not is_source(X):
         return MemorySource(read(X))
     check_source_schema(X, schema, used)
     return X  # type: ignore[no-any-return]
@@ -174,16 +123,6 @@ def check_source_schema(source: Source, schema: Schema, used: Iterable[str]) -> 
             raise ParameterError(
                 f"X is a Source in which the feature {name!r} {what}; expected the schema of the model. Open it with "
                 "schema=model.tree_.schema, or pass the paths of its files."
-            )
-
-
-def _check_names(X: Any, y: Any, sample_weight: Any) -> None:
-    """Require the names of columns as the target and weights of files."""
-    for name, column, needed in (("y", y, True), ("sample_weight", sample_weight, False)):
-        if not isinstance(column, str) and (needed or column is not None):
-            raise ParameterError(
-                f"{_described(X)}, and {name} is a {type(column).__name__}; expected the name of their column. "
-                f"Pass {name}='{name}', say.{_if_values(X)}"
             )
 
 
@@ -246,9 +185,9 @@ def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
         if not is_source_like(X):
             return method(self, X, *args, **kwargs)
         schema = self._schema
-        if _is_source(X):
+        if is_source(X):
             check_source_schema(X, schema, self._used_features())
-        source = X if _is_source(X) else _open(X, target=None, schema=schema)
+        source = X if is_source(X) else open_files(X, target=None, schema=schema)
         whole: Any = None
         for partition in source.partitions():
             part = method(self, source.read(partition), *args, **kwargs)

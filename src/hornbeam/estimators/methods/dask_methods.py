@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.source_like import is_source_like
 from hornbeam.data.table import Table
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.inputs.dask_rows import is_array, is_lazy, shared_folder, write_collection
-from hornbeam.estimators.inputs.sources import is_source_like
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.tree.tree import Tree

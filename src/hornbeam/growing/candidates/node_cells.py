@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Rows, Rules
-from hornbeam.typing import Counts, Floats
+from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Rules
+from hornbeam.typing import Counts
 
 __all__ = ["NodeCells"]
 
@@ -29,8 +29,9 @@ class NodeCells:
         Depth and bounds of monotone constraints.
     variance : float
         Variance of a numeric target, for S-values.
-    shown : tuple of float64 arrays of shape (n_codes + 1, q)
-        For each feature other numbers of each code, to be added up in the children; the missing code is last.
+    shown : tuple of int64 arrays of shape (n_codes + 1, q)
+        For each feature the rows and the evidence of each code, and the sum of squares of a numeric target; the missing
+        code is last.
     allowed : uint8 array, optional
         1 for each feature that the rules of paths allow here; None: all features.
     """
@@ -41,24 +42,30 @@ class NodeCells:
     n_rows: int
     node: NodeRange
     variance: float
-    shown: tuple[Floats, ...]
+    shown: tuple[Counts, ...]
     allowed: NDArray[np.uint8] | None = None
 
     @classmethod
-    def count(
-        cls, rows: Rows, spec: GrowthSpec, node: NodeRange, shown: tuple[Floats, ...] | None = None
-    ) -> Self:
-        """Count all these rows, which are those of the node; `shown` has by default the rows and classes."""
-        cells = subtree.empty_cells(rows, spec)
-        subtree.histogram(rows, spec, 0, rows.n_rows, cells)
+    def of(cls, cells: Cells, spec: GrowthSpec, node: NodeRange, parts: Counts, squares: Counts) -> Self:
+        """Make it from the cells of one node.
+
+        `parts` are its sum of squares for the variance of S-values, `squares` the sums of squares of a numeric target
+        by code; both are of size 0 where they are not needed.
+        """
         counts, n_rows = subtree.channels(cells, spec)
-        if shown is None:
-            numbers = np.column_stack([n_rows, counts]).astype(np.float64)
-            shown = tuple(np.split(numbers, spec.offsets[1:-1]))
         evidence = counts[: spec.offsets[1]].sum(axis=0)
-        variance = subtree.target_variance(rows, spec, node)
-        allowed = subtree.allowed_features(spec, node)
-        return cls(cells, spec, evidence, rows.n_rows, node, variance, shown, allowed)
+        variance = levelwise.variance_of_squares(parts, spec, evidence) if spec.needs_variance else 0.0
+        shown = np.column_stack([n_rows, counts, squares] if spec.sums else [n_rows, counts])
+        return cls(
+            cells,
+            spec,
+            evidence,
+            int(n_rows[: spec.offsets[1]].sum()),
+            node,
+            variance,
+            tuple(np.split(shown, spec.offsets[1:-1])),
+            subtree.allowed_features(spec, node),
+        )
 
     @property
     def weight(self) -> int:

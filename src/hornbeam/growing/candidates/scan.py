@@ -13,7 +13,7 @@ from hornbeam.growing.candidates.way import Direction, Way
 from hornbeam.kernels import subtree
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.subtree import Missing, Nominal
-from hornbeam.typing import Floats
+from hornbeam.typing import Counts
 
 __all__ = ["OVERLOOKED", "Candidate", "scan"]
 
@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
     penalty: float
     split_information: float
     score: float
-    children: Floats
+    children: Counts
     rejected: str | None
 
     @property

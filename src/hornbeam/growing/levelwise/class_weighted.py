@@ -10,7 +10,7 @@ from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.fixed_point import WeightSummary, choose_unit, to_fixed_point
 from hornbeam.data.sources import Partition
-from hornbeam.data.weights import apply_class_weight, class_weighted
+from hornbeam.data.weights import class_steps, class_weighted
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.kernels.subtree import Rows
 from hornbeam.typing import Counts, Floats
@@ -45,12 +45,7 @@ class ClassWeightedSource:
     ) -> "ClassWeightedSource":
         """Choose the unit of the products; rows with fractional weights need one more pass."""
         if step == 1.0:
-            # One row per class, with the weight of all its rows, gives the factor the same rounding.
-            present = np.flatnonzero(summary.counts)
-            totals = summary.counts[present]
-            weighted, unit = apply_class_weight(totals, step, class_weight, present.astype(np.int32))
-            times = np.ones(len(class_weight), dtype=np.int64)
-            times[present] = 1 if weighted is None else weighted // totals
+            times, unit = class_steps(class_weight, summary.counts > 0, summary.total_weight)
             return cls(source, step, times, unit)
         [weights] = engine.reduce(
             _weight_summary,
@@ -70,12 +65,21 @@ class ClassWeightedSource:
         return self.source.partitions()
 
     def read(self, partition: Partition) -> Rows:
-        """Read the rows of a unit and apply the factors to their weights."""
-        rows = self.source.read(partition)
+        """Read the rows of a partition and apply the factors to their weights."""
+        return self.weigh(self.source.read(partition))
+
+    def weigh(self, rows: Rows) -> Rows:
+        """Apply the factors to the weights of rows."""
         if self.factors.dtype == np.int64:
             times: Counts = self.factors[rows.label].astype(np.int64, copy=False)
             return rows._replace(weight=times if rows.weight is None else rows.weight * times)
         return rows._replace(weight=to_fixed_point(self.products(rows), self.unit))
+
+    @property
+    def row_steps(self) -> Floats:
+        """Steps of a row of each class and of weight 1."""
+        times = self.factors.astype(np.float64)
+        return times if self.factors.dtype == np.int64 else times / self.unit
 
     def products(self, rows: Rows) -> Floats:
         """Return weights times factors, before they are rounded to steps."""

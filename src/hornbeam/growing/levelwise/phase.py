@@ -21,19 +21,18 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Missing
 from hornbeam.growing.forced_splits import ForcedTop, without_empty
 from hornbeam.growing.levelwise.checkpoint import Checkpoint, State
-from hornbeam.growing.levelwise.class_weighted import ClassWeightedSource
 from hornbeam.growing.levelwise.counting import find_splits
-from hornbeam.growing.levelwise.first_pass import summarise_rows
 from hornbeam.growing.levelwise.frontier import Family, Frontier, PassBudget
 from hornbeam.growing.levelwise.gather import grow_subtrees, next_round
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees, nodes_to_code_tree
 from hornbeam.growing.levelwise.open_node import OpenNode
+from hornbeam.growing.levelwise.search import Search
 from hornbeam.growing.levelwise.squares import sum_squares
 from hornbeam.growing.levelwise.task_context import TaskContext
 from hornbeam.growing.progress import PassReport
 from hornbeam.growing.recount import count_encoded, count_stopped, skeleton_to_code_tree
-from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rules
+from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
@@ -61,28 +60,20 @@ def grow(
     """Grow a tree from encoded rows through an engine, as `Grower.grow_by_level` describes."""
     _check_parameters(grower, schema, budget, gather_rows)
     units = _units(schema, unit, target, class_weight)
-    spec, step = grower._growth_spec(schema, bins, Rules()), float(units[0])
-    summary, rows, rows_unit = summarise_rows(source, spec, engine, step), source, step
-    copies = summary.total_weight if step == 1.0 else None
-    if class_weight is not None:
-        rows = ClassWeightedSource.of(source, step, class_weight, summary, engine)
-        summary, rows_unit = summarise_rows(rows, spec, engine), rows.unit
-    rules = grower._rules(grower.missing, rows_unit, summary.total_weight, summary.n_rows, copies)
-    if schema.is_regression:
-        rules.numerator_unit, rules.rounding = float(units[1]), summary.rounding
+    search = Search.of(grower, source, bins, schema, engine, unit=units, class_weight=class_weight)
+    rows, spec, summary = search.rows, search.spec, search.summary
     file = None
     if checkpoint is not None:
         file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, grower._step())
-    spec = spec._replace(rules=rules)
     top = _forced_top(grower, rows, spec, bins, schema, engine)
     phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, gather_rows), file, on_progress, top)
     nodes, squares = phase.grow(target)
     thresholds = {} if top is None else top.thresholds
-    unit_of_tree = rows_unit if squares is None else units
+    unit_of_tree = spec.rules.unit if squares is None else units
     tree = grower._build_tree(nodes, bins, schema, unit_of_tree, thresholds, squares)
     if class_weight is not None:
         recount = Step.of("recount", class_weight=tuple(class_weight.tolist()))
-        tree = count_encoded(tree, source, bins, engine, unit=step, step=recount)
+        tree = count_encoded(tree, source, bins, engine, unit=float(units[0]), step=recount)
     if file is not None:
         file.remove()
     return tree

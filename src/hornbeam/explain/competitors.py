@@ -1,0 +1,68 @@
+"""The candidate splits of several nodes at once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hornbeam.data.source_like import is_source, is_source_like
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError, shown
+from hornbeam.explain.candidate_table import CandidateSplits
+from hornbeam.explain.counted_candidates import candidates_of
+from hornbeam.explain.held_out_gain import HeldOut
+from hornbeam.explain.node_rows import NodeRows
+from hornbeam.explain.source_rows import SourceRows
+from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.tree.unwrap import unwrap
+
+__all__ = ["competitors"]
+
+
+def competitors(
+    model: Any, training: Any, nodes: Sequence[int], held_out: HeldOut | None = None
+) -> list[CandidateSplits]:
+    """List the best split of every feature at some nodes.
+
+    Parameters
+    ----------
+    model : estimator or Tree
+        As for `candidate_splits`, also inside a pipeline.
+    training : tuple, Table or Source
+        The rows of the fit: X, y and possibly weights, before the steps of a pipeline; or the paths of Parquet files
+        and the names of the columns of the target and the weights.
+    nodes : sequence of int
+    held_out : HeldOut, optional
+        Rows for a second gain.
+
+    Returns
+    -------
+    list of CandidateSplits
+        For each node the table of `candidate_splits`. Files are read once for all nodes.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[1, 5], [2, 6], [3, 5], [4, 6]], ["no", "no", "yes", "no"]
+    >>> [found] = competitors(TreeClassifier("id3").fit(X, y), (X, y), [0])
+    >>> [split.feature for split in found]
+    ['x0', 'x1']
+    """
+    rows: Any = (training, None) if is_source(training) or isinstance(training, Table) else training
+    if not isinstance(rows, tuple) or len(rows) not in (2, 3):
+        raise ParameterError(
+            f"training={shown(training)}: expected a tuple of X and y, or of X, y and weights, of the rows of the fit."
+        )
+    X, y, weight = (*rows, None)[:3]
+    inner = unwrap(model)
+    if is_source_like(X):
+        if inner.before is not None:
+            raise ParameterError(
+                f"training is files, and the model is {inner.pipeline_error}. Or pass the rows in memory."
+            )
+        tree, source = SourceRows.of(inner.model, X, y, weight, None, None)
+        counted = source.count(tree, nodes)
+    else:
+        tree, table = TrainingRows.of(
+            inner.model, X if inner.before is None else inner.before.transform(X), y, weight
+        )
+        counted = [NodeRows.of(tree, table.encoded, table.grower, node).count() for node in nodes]
+    return [candidates_of(one, None, held_out) for one in counted]

@@ -1,0 +1,185 @@
+"""A node with the histogram of its rows: all that its candidate splits depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.data.binning.bins import Bins
+from hornbeam.errors import DataError
+from hornbeam.explain.node_histogram import NodePlace
+from hornbeam.explain.target_moments import TargetUnits
+from hornbeam.growing import Grower
+from hornbeam.growing.candidates import NodeCells, Way
+from hornbeam.kernels import subtree
+from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["CountedNode", "association", "refuse_empty"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedNode:
+    """A node of a tree, and the histogram of the rows that reach it.
+
+    Parameters
+    ----------
+    tree : Tree
+    bins : Bins
+    grower : Grower
+    place : NodePlace
+    cells : NodeCells
+        The histogram.
+    by_child : int64 array of shape (n_slots, n_cells, n_channels)
+        The evidence of each code in each child of the tree's split, rows of no child last.
+    row_steps : float64 array
+        Steps of evidence in a row of weight 1, for each class; one number for a numeric target.
+    units : TargetUnits
+        Of the sums of a numeric target.
+    """
+
+    tree: Tree
+    bins: Bins
+    grower: Grower
+    place: NodePlace
+    cells: NodeCells
+    by_child: Counts
+    row_steps: Floats
+    units: TargetUnits
+
+    @classmethod
+    def of(
+        cls,
+        tree: Tree,
+        bins: Bins,
+        grower: Grower,
+        place: NodePlace,
+        counts: Sequence[Any],
+        row_steps: Floats,
+        units: Floats,
+        n_all: int,
+    ) -> Self:
+        """Make it from the counts of all rows.
+
+        Raises
+        ------
+        DataError
+            If no row reaches the node.
+        """
+        cells, parts, squares, beside = counts
+        spec, by_slot = place.spec, cells.reshape(place.n_slots, -1)
+        whole = by_slot.sum(axis=0, dtype=cells.dtype)
+        by_child = np.stack([subtree.channels(slot, spec)[0] for slot in by_slot])
+        _, rows = subtree.channels(whole, spec)
+        n_rows = int(rows[: spec.offsets[1]].sum())
+        refuse_empty(n_rows, n_all, place.node)
+        node_range = place.node_range(n_rows, beside)
+        counted = NodeCells.of(whole, spec, node_range, parts, squares)
+        steps = np.where(row_steps > 0, row_steps, 1.0)  # 0 for a class without rows
+        return cls(tree, bins, grower, place, counted, by_child, steps, TargetUnits.of(units))
+
+    @property
+    def node(self) -> int:
+        """Number of the node."""
+        return self.place.node
+
+    @property
+    def weight(self) -> float:
+        """Weight of the rows, without class weights."""
+        return float(self._weights(self.cells.evidence))
+
+    def class_weights(self, evidence: Counts) -> Floats:
+        """Convert the evidence of classes to weights, without class weights."""
+        return evidence / self.row_steps
+
+    def moments(self, sums: Sequence[int]) -> tuple[float, float, float]:
+        """Return weight, mean and sum of squared deviations, from sums of a numeric target in steps."""
+        return self.units.moments(*sums)
+
+    def way(self) -> Way | None:
+        """Return the split of the tree at this node in codes; None if it is a leaf, or these rows do not fit it."""
+        skeleton, node, spec = self.tree.skeleton, self.node, self.place.spec
+        f = skeleton.feature.item(node)
+        if f < 0 or len(self.by_child) == 1:
+            return None
+        evidence = self.by_child[:, spec.offsets[f] : spec.offsets[f + 1], : 1 if spec.sums else None]
+        present = evidence.any(axis=2)
+        slot_of = np.where(present.any(axis=0), present.argmax(axis=0), -1).astype(np.int32)
+        slot_of[slot_of == len(present) - 1] = -1  # to no child, or to every one
+        nominal = bool(self.bins.nominal[f])
+        if (present.sum(axis=0) > 1).any() or not (nominal or (slot_of[:-1] == 0).any()):
+            return None
+        every = bool(skeleton.missing_slot[node] == EVERY_CHILD and present[-1, -1])
+        return Way.of_slots(f, nominal, slot_of, EVERY_CHILD if every else slot_of.item(-1))
+
+    def associations(self, ways: Sequence[Way]) -> list[float | None]:
+        """Measure how well each split stands in for that of the tree.
+
+        Returns
+        -------
+        list of float or None
+            The share of the errors of "every row goes to the largest child" that the split avoids, as for surrogate
+            splits :cite:p:`breiman1984`: 1 if it separates the rows as the split of the tree does, 0 if it says nothing
+            about their child. None if there is no error to avoid, or the node is a leaf.
+        """
+        if len(self.by_child) == 1:
+            return [None] * len(ways)
+        below: dict[int, Counts] = {}
+        return [association(self._weights(self._pairs(way, below))) for way in ways]
+
+    def _pairs(self, way: Way, below: dict[int, Counts]) -> Counts:
+        """Add up the evidence of each pair of children, of the tree's split and another.
+
+        The shape is (children, children of the other split, channels). `below` keeps the sums over all lower codes of
+        each feature, for its next cut.
+        """
+        first, last = self.place.spec.offsets[way.feature : way.feature + 2]
+        evidence = self.by_child[:-1, first:last]
+        if way.groups:
+            return np.stack([evidence[:, group].sum(axis=1) for group in map(list, way.groups)], axis=1)
+        if way.feature not in below:
+            below[way.feature] = np.cumsum(evidence[:, :-1], axis=1)
+        sums, lost = below[way.feature], evidence[:, -1]
+        known = sums[:, -1]
+        if way.right == last - first - 1:
+            return np.stack([known, lost], axis=1)
+        children = [sums[:, way.left], known - sums[:, way.left]]
+        if way.missing in ("left", "right"):
+            side = int(way.missing == "right")
+            children[side] = children[side] + lost
+        return np.stack([*children, lost] if way.missing == "own" else children, axis=1)
+
+    def _weights(self, evidence: Counts) -> Floats:
+        """Add up the weights of evidence over its last axis, without class weights."""
+        if self.place.spec.sums:
+            weights: Floats = evidence[..., 0] / self.row_steps[0]
+            return weights
+        return self.class_weights(evidence).sum(axis=-1)
+
+
+def refuse_empty(n_rows: int, n_all: int, node: int) -> None:
+    """Raise `DataError` if no row reaches a node."""
+    if not n_rows:
+        raise DataError(
+            f"none of the {n_all:,} rows reaches node {node}; expected at least one. Pass the training rows, or "
+            "another node."
+        )
+
+
+def association(pairs: Floats) -> float | None:
+    """Measure how well one split stands in for another, from the weight of the rows of each pair of their children.
+
+    Examples
+    --------
+    >>> association(np.array([[2.0, 0.0], [1.0, 1.0]]))
+    0.5
+    """
+    whole = pairs.sum()
+    errors_of_largest = whole - pairs.sum(axis=1).max(initial=0.0)
+    if errors_of_largest <= 0:
+        return None
+    return float(1 - (whole - pairs.max(axis=0, initial=0.0).sum()) / errors_of_largest)

@@ -1,0 +1,122 @@
+"""The rows of a table that reach a node of a tree, counted as growing counts them."""
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.table import Table
+from hornbeam.data.weights import class_steps
+from hornbeam.explain.counted_node import CountedNode, refuse_empty
+from hornbeam.explain.node_histogram import NodePlace
+from hornbeam.growing import Grower
+from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.growing.in_memory import encoded_rows
+from hornbeam.growing.progress import Watch
+from hornbeam.growing.tree_builder import build_skeleton
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import GrowthSpec, Rows
+from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.level_order import level_order
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["NodeRows"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeRows:
+    """A table encoded for growing, and the parts of its rows that reach a node.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+        All rows; with class weights, if the tree was grown with them.
+    bins : Bins
+    grower : Grower
+    place : NodePlace
+    rows : Rows
+        All rows, encoded, in the weights of the search for splits.
+    at : array of int
+        The rows that reach the node.
+    weight : int64 array or None
+        Their weights at the node in the search for splits; None if each is 1.
+    """
+
+    tree: Tree
+    table: Table
+    bins: Bins
+    grower: Grower
+    place: NodePlace
+    rows: Rows
+    at: NDArray[np.intp]
+    weight: Counts | None
+
+    @classmethod
+    def of(cls, tree: Tree, encoded: EncodedTable, grower: Grower, node: int) -> "NodeRows":
+        """Find the rows of a node among encoded rows.
+
+        Raises
+        ------
+        DataError
+            If no row reaches the node.
+        """
+        table, bins = encoded.table, encoded.bins
+        rows, spec = encoded_rows(grower, table, bins, encoded.codes)
+        place = NodePlace(tree.skeleton, node, spec, rows.weight is not None)
+        at, weight = place.rows_here(table, rows.weight)
+        refuse_empty(len(at), table.n_rows, node)
+        return cls(tree, table, bins, grower, place, rows, at, weight)
+
+    @property
+    def node(self) -> int:
+        """Number of the node."""
+        return self.place.node
+
+    def count(self) -> CountedNode:
+        """Count the rows of the node by feature and code."""
+        table = self.table
+        counts = self.place.count(table, self.rows, self.at, self.weight)
+        units = (
+            np.ones(3) if table.numeric_target is None else numeric_units(table.numeric_target, table.unit)
+        )
+        steps = _row_steps(table, self.place.spec)
+        return CountedNode.of(
+            self.tree, self.bins, self.grower, self.place, counts, steps, units, table.n_rows
+        )
+
+    def grow(self, max_depth: int | None) -> tuple[Skeleton, Floats]:
+        """Grow the node again, down to a depth of the whole tree; return the splits and their gains."""
+        spec = self.place.spec
+        if max_depth is not None:
+            rules = copy(spec.rules)
+            rules.max_depth = min(max_depth, rules.max_depth)
+            spec = spec._replace(rules=rules)
+        rows = self.rows_here()
+        node_range = self.place.node_range(rows.n_rows, self.place.beside(self.table, self.rows))
+        nodes = subtree.grow(rows, spec, node_range, Watch().progress_slot())
+        order = level_order(nodes.parent, nodes.slot)
+        return build_skeleton(nodes, self.bins, order, at_values=spec.rules.gain_ratio), nodes.gain[order]
+
+    def rows_here(self) -> Rows:
+        """Copy the rows of the node: growing reorders them."""
+        weight = None if self.weight is None else self.weight.copy()
+        return self.rows.take(self.at)._replace(weight=weight)
+
+
+def _row_steps(table: Table, spec: GrowthSpec) -> Floats:
+    """Return the steps of the search in a row of weight 1, for each class; one number for a numeric target."""
+    unit, factors = spec.rules.unit, table.class_weight
+    if factors is None:
+        return np.full(spec.n_classes, 1 / unit)
+    if table.unit != 1.0:
+        return factors / unit
+    assert table.target is not None
+    present = np.bincount(table.target, minlength=len(factors)) > 0
+    total = table.n_rows if table.weight is None else int(table.weight.sum())
+    steps, own_unit = class_steps(factors, present, total)
+    return steps.astype(np.float64) * (own_unit / unit)

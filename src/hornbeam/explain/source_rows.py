@@ -1,0 +1,225 @@
+"""The rows that a tree was grown from, in files or with an engine, counted at a node without keeping them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import iadd
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.schema import Schema
+from hornbeam.data.source_like import check_names, is_source, open_files
+from hornbeam.data.sources import Partition, Source
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError, SchemaError
+from hornbeam.explain.counted_node import CountedNode
+from hornbeam.explain.node_histogram import NodePlace
+from hornbeam.explain.training_rows import class_weight_of, tree_and_recipe
+from hornbeam.growing import Grower
+from hornbeam.growing.levelwise.search import Search
+from hornbeam.kernels.subtree import Rows
+from hornbeam.out_of_core.count import evidence_units
+from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["SourceRows", "open_rows"]
+
+_MOST_NARROW = 2**31  # rows that may be counted in 32 bits
+_MOST_CELLS = 1 << 25  # of the histograms of one pass: 512 MB with weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceRows:
+    """Rows of a source with their target, and how growing searches them for splits.
+
+    Parameters
+    ----------
+    encoding : EncodingSource
+        The rows, and the bins of the search.
+    grower : Grower
+        Settings of the growth.
+    search : Search
+        Rules and weights.
+    units : float64 array
+        The value of one step of evidence.
+    engine : Engine
+        Reads and counts; no count depends on it.
+    """
+
+    encoding: EncodingSource
+    grower: Grower
+    search: Search
+    units: Floats
+    engine: Engine
+
+    @classmethod
+    def of(
+        cls, model: Any, X: Any, y: Any, sample_weight: Any, grower: Grower | None, engine: Engine | None
+    ) -> tuple[Tree, Self]:
+        """Open the rows of a model, choose their bins, and count them; return its tree with them."""
+        engine = LocalEngine() if engine is None else engine
+        tree, recipe = tree_and_recipe(model, grower)
+        recipe.grower._check_target(tree.schema)
+        factors = class_weight_of(tree)
+        source = open_rows(tree.schema, X, y, sample_weight, factors, engine)
+        encoding = EncodingSource(source, recipe.bin_source(source, engine))
+        units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))
+        search = Search.of(
+            recipe.grower,
+            encoding,
+            encoding.bins,
+            tree.schema,
+            engine,
+            unit=units,
+            class_weight=source.class_weight,
+        )
+        return tree, cls(encoding, recipe.grower, search, units, engine)
+
+    def count(self, tree: Tree, nodes: Sequence[int]) -> list[CountedNode]:
+        """Count the rows of some nodes by feature and code.
+
+        One pass for as many nodes as have histograms of 512 MB together; and one more for each split above them that
+        sends a part of missing values to every child.
+
+        Raises
+        ------
+        DataError
+            If no row reaches one of the nodes.
+        """
+        weighted = self.search.has_weights or self.encoding.n_rows >= _MOST_NARROW
+        places = [NodePlace(tree.skeleton, node, self.search.spec, weighted) for node in nodes]
+        if tree.skeleton.is_fractional:
+            shares = self._shares(places)
+            places = [replace(place, shares=shares) for place in places]
+        counts: list[list[Any]] = []
+        for batch in _batches(places):
+            task = _Task(self.encoding, self.search, batch)
+            found = self.engine.reduce(_count, self.encoding.partitions(), task, blocks=4 * len(batch))
+            counts += [found[at : at + 4] for at in range(0, len(found), 4)]
+        units = self.units if tree.is_regression else np.ones(3)
+        steps, bins, n_all = self.search.row_steps, self.encoding.bins, self.encoding.n_rows
+        return [
+            CountedNode.of(tree, bins, self.grower, place, of_one, steps, units, n_all)
+            for place, of_one in zip(places, counts, strict=True)
+        ]
+
+    def _shares(self, places: Sequence[NodePlace]) -> Counts:
+        """Add up the weights that missing values are divided by at each split above some nodes, the highest first."""
+        skeleton = places[0].skeleton
+        shares = np.zeros(skeleton.n_nodes, np.int64)
+        for parent in sorted({node for place in places for node in place.path[:-1]}):
+            if skeleton.missing_slot[parent] == EVERY_CHILD:
+                above = replace(places[0], node=parent, shares=shares)
+                task = _Task(self.encoding, self.search, [above])
+                [known] = self.engine.reduce(_known_below, self.encoding.partitions(), task)
+                first = skeleton.first_child.item(parent)
+                shares[first : first + len(known)] = known
+        return shares
+
+
+def _batches(places: Sequence[NodePlace]) -> Iterator[list[NodePlace]]:
+    """Cut a list of nodes into batches whose histograms are not too large together."""
+    batch: list[NodePlace] = []
+    n_cells = 0
+    for place in places:
+        size = place.n_slots * place.spec.n_cells * place.spec.n_classes
+        if batch and n_cells + size > _MOST_CELLS:
+            yield batch
+            batch, n_cells = [], 0
+        batch.append(place)
+        n_cells += size
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What every task needs."""
+
+    encoding: EncodingSource
+    search: Search
+    places: Sequence[NodePlace]
+
+    def read(self, partition: Partition) -> tuple[Table, Rows]:
+        """Read the rows of a partition, as values and as codes in the weights of the search."""
+        table = self.encoding.source.read(partition)
+        return table, self.search.weigh(self.encoding.encode(table))
+
+
+def _count(partitions: Sequence[Partition], task: _Task) -> list[Any]:
+    """Task: count the rows of the nodes, four arrays for each."""
+    total = [array for place in task.places for array in place.empty()]
+    for partition in partitions:
+        table, rows = task.read(partition)
+        counts = [
+            array
+            for place in task.places
+            for array in place.count(table, rows, *place.rows_here(table, rows.weight))
+        ]
+        total = list(map(iadd, total, counts))
+    return total
+
+
+def _known_below(partitions: Sequence[Partition], task: _Task) -> list[Counts]:
+    """Task: add up the rows with a known value that go from a node to each of its children."""
+    [place] = task.places
+    total = np.zeros(place.skeleton.n_children.item(place.node), np.int64)
+    for partition in partitions:
+        table, rows = task.read(partition)
+        total += place.known_below(table, rows.weight)
+    return [total]
+
+
+def open_rows(
+    schema: Schema,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Floats | None,
+    engine: Engine,
+    *,
+    labelled: bool = False,
+) -> Source:
+    """Open files with the columns of a tree, its target and the weights; return a source as it is.
+
+    With `labelled` rows without a target are left out.
+
+    Raises
+    ------
+    ParameterError
+        If the target of files is not given by name, or is given for a source.
+    SchemaError
+        If a source has other columns, classes or class weights than the tree.
+    """
+    if not is_source(X):
+        check_names(X, y, sample_weight)
+        factors = None if class_weight is None else dict(zip(schema.classes, class_weight, strict=True))
+        return open_files(
+            X,
+            target=y,
+            weight=sample_weight,
+            class_weight=factors,
+            schema=schema,
+            engine=engine,
+            labelled=labelled,
+        )
+    if sample_weight is not None or y is not None:
+        raise ParameterError(
+            "X is a Source, which has its target and weights; expected neither y nor sample_weight. Pass y=None."
+        )
+    if X.schema != schema:
+        raise SchemaError(
+            "X is a Source with other columns, categories or classes than the tree; expected the same. Open it with "
+            "schema=tree.schema, or pass the paths of its files."
+        )
+    ones = np.ones(schema.n_classes)
+    own, needed = (ones if factors is None else factors for factors in (X.class_weight, class_weight))
+    if not np.array_equal(own, needed):
+        raise SchemaError(
+            "X is a Source with other class weights than those of the fit; expected the same. Open it with them "
+            "(class_weight=), or pass the paths of its files."
+        )
+    return X  # type: ignore[no-any-return]

@@ -1,0 +1,100 @@
+"""Section of a report on the splits that competed at each node of the tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
+from hornbeam.explain.competitors import competitors
+from hornbeam.explain.held_out_gain import HeldOut
+from hornbeam.export.condition_text import condition_text
+from hornbeam.export.wording import feature_name, pluralise
+from hornbeam.reporting.grid import Grid
+from hornbeam.reporting.markup import Markup, element
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
+from hornbeam.reporting.sections.tree import section
+from hornbeam.reporting.summary import shown
+from hornbeam.tree import Tree
+from hornbeam.tree.condition import path_conditions
+
+__all__ = ["competitor_grid", "competitor_section"]
+
+_MOST_NODES, _MOST_SPLITS, _MOST_LETTERS = 40, 5, 90
+_SCORES = {"gain ratio": "Gain ratio", "S-value": "S\N{NON-BREAKING HYPHEN}value"}  # beside the gain
+
+
+def competitor_section(
+    reported: ReportedModel, model: Any, training: Any, scored: ScoredRows | None
+) -> Markup:
+    """Write for each split of the tree the best splits of other features, from the training rows."""
+    tree = reported.tree
+    inner = np.flatnonzero(tree.skeleton.feature >= 0).tolist()
+    held_out = None if scored is None else HeldOut.of(scored.table)
+    found = competitors(model, training, inner[:_MOST_NODES], held_out)
+    text = (
+        f"The best splits of up to {_MOST_SPLITS} features at each node, from the training rows. Agreement is 1 for a "
+        "split that separates the rows as that of the tree does, and 0 for one that says nothing about them."
+    )
+    if scored is not None:
+        text += (
+            " The gain on the test rows has its standard error; that on the training rows, which chose the split, is "
+            "too good."
+        )
+    more = len(inner) - len(found)
+    note = element("p", f"{pluralise(more, 'further node')} not listed.", class_="note") if more > 0 else ""
+    return section(
+        "competitors", "Other splits", element("p", text), *(_node(tree, one) for one in found), note
+    )
+
+
+def _node(tree: Tree, found: CandidateSplits) -> Markup:
+    grid = competitor_grid(found)
+    if not grid.rows:
+        return element("p", f"Node {found.node}: no feature has a split.", class_="note")
+    where = " and ".join(condition_text(one, 3) for one in path_conditions(tree, found.node)) or "every row"
+    if len(where) > _MOST_LETTERS:
+        where = f"… {where[2 - _MOST_LETTERS :]}"
+    name = shown(feature_name(tree.schema.names[tree.skeleton.feature.item(found.node)]))
+    head = element(
+        "summary",
+        element("strong", f"Node {found.node}: {name}"),
+        element("span", f" {where}, {pluralise(found.rows, 'row')}", class_="where"),
+    )
+    return element("details", head, grid.html(), class_="competitors")
+
+
+def competitor_grid(found: CandidateSplits) -> Grid:
+    r"""Tabulate the best splits of a node, that of the tree first.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[1, 5], [2, 6], [3, 5], [4, 6]], ["no", "no", "yes", "no"]
+    >>> [found] = competitors(TreeClassifier("id3").fit(X, y), (X, y), [0])
+    >>> print(competitor_grid(found).markdown())
+    | Split | Gain | Agreement |
+    |---|--:|--:|
+    | x0 ≤ 2.5 \| > 2.5 (in the tree) | 0.3113 | 1.00 |
+    | x1 ≤ 5.5 \| > 5.5 | 0.3113 | 0.00 |
+    """
+    splits = [split for split in found if split.chosen or split.rejected is None]
+    splits = sorted(splits, key=lambda split: not split.chosen)[:_MOST_SPLITS]
+    score = _SCORES.get(found.order)
+    tested = any(split.held_out_gain is not None for split in splits)
+    heads = ["Split", "Gain", *[score] * (score is not None), "Agreement", *["Gain on test rows"] * tested]
+    return Grid(f"Best splits at node {found.node}", heads, [_row(split, found, score) for split in splits])
+
+
+def _row(split: CandidateSplit, found: CandidateSplits, score: str | None) -> list[str]:
+    digits = found._digits
+    cells = [split.condition + " (in the tree)" * split.chosen, digits(split.penalised_gain)]
+    if score is not None:
+        value = split.gain_ratio if found.order == "gain ratio" else split.s_value
+        cells.append("–" if value is None else f"{value:.3g}")
+    cells.append("–" if split.association is None else f"{split.association:.2f}")
+    if split.held_out_gain is not None and split.held_out_error is not None:
+        cells.append(f"{digits(split.held_out_gain)} ± {digits(split.held_out_error)}".replace("-", "−"))
+    return cells
