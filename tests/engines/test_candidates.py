@@ -36,7 +36,7 @@ def test_two_processes_count_the_same_candidates(dask_processes, tmp_path):
     for model, target in models:
         y = rows[target]
         model.fit(X, y, sample_weight=weight)
-        for node in (0, 1):
+        for node in [1]:
             in_memory = candidate_splits(model, X, y, node, sample_weight=weight, held_out=(X, y, weight))
             counted = candidate_splits(
                 model,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from hornbeam.data.table import Table
-from hornbeam.evaluation.score_change import score_changes
+from hornbeam.evaluation.score_change import PredictedRows
 from hornbeam.export.people.markdown import markdown_text
 from hornbeam.tree.tree import Tree
 
@@ -99,19 +98,23 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
     head = ["edit:", "what", "reason", "author", "leaves:", "digest"]
     if held_out is None:
         return "\n".join(("# Approval log", "", *_table(head, rows)))
-    losses = [score_changes(*pair, held_out)[0] for pair in pairwise(trees)]
+    first = last = PredictedRows.of(trees[0], held_out)
+    losses = []
+    for tree in trees[1:]:
+        before, last = last, PredictedRows.of(tree, held_out)
+        losses.append(next(before.changes_to(last)))
     effects = [[losses[0].texts[0], ""], *(list(loss.texts[1:]) for loss in losses)]
     rows = [[*row, *effect] for row, effect in zip(rows, effects, strict=True)]
-    first = _table([*head, f"{losses[0].name}:", "change:"], rows)
-    return "\n".join(("# Approval log", "", *first, "", *_effect_of_all(trees[0], trees[-1], held_out)))
+    table = _table([*head, f"{losses[0].name}:", "change:"], rows)
+    return "\n".join(("# Approval log", "", *table, "", *_effect_of_all(first, last)))
 
 
-def _effect_of_all(first: Tree, last: Tree, held_out: Table) -> Iterator[str]:
+def _effect_of_all(first: PredictedRows, last: PredictedRows) -> Iterator[str]:
     yield "## Effect of all edits"
     yield ""
-    yield f"On {held_out.n_rows:,} held-out rows; ± is the standard error of the change."
+    yield f"On {first.table.n_rows:,} held-out rows; ± is the standard error of the change."
     yield ""
-    rows = [[change.name, *change.texts] for change in score_changes(first, last, held_out)]
+    rows = [[change.name, *change.texts] for change in first.changes_to(last)]
     yield from _table(["score", "before:", "after:", "change:"], rows)
 
 

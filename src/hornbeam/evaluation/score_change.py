@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["ScoreChange", "ScoreChanges", "score_changes"]
+__all__ = ["PredictedRows", "ScoreChange", "ScoreChanges", "score_changes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,39 +121,71 @@ def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
     >>> score_changes(before, after, Table.read([[1], [4]], [1.0, 7.0], schema=before.schema))
     mean squared error: 0.25 before, 0 after, -0.25 ± 0
     """
-    if before.schema != after.schema or table.schema != before.schema:
-        raise SchemaError(
-            "the trees and the rows differ in columns, categories or classes; expected the same. Read the rows with "
-            "Table.read(X, y, schema=tree.schema)."
-        )
-    if not table.n_rows:
-        raise DataError("there are no rows; expected some with a target.")
-    weight = table.row_weights
-    if table.numeric_target is not None:
-        y = table.numeric_target.values
-        first, second = ((predict_rows(tree, table)[:, 0] - y) ** 2 for tree in (before, after))
-        return ScoreChanges([_change("mean squared error", weight, first, second, in_units=True)])
-    if table.target is None:
-        raise DataError("the rows have no target; expected one for each row.")
-    return ScoreChanges(_of_classes(before, after, table, table.target, weight))
+    first, second = (PredictedRows.of(tree, table) for tree in (before, after))
+    return ScoreChanges(first.changes_to(second))
 
 
-def _of_classes(
-    before: Tree, after: Tree, table: Table, target: Indices, weight: Floats
-) -> Iterator[ScoreChange]:
-    p, q = predict_rows(before, table), predict_rows(after, table)
-    decided = decide_rows(before, table), decide_rows(after, table)
-    first, second = losses(p, decided[0], target), losses(q, decided[1], target)
-    for name in first:
-        yield _change(name, weight, first[name], second[name])
-    rows_of_class: Counts = np.bincount(target, minlength=before.n_classes)
-    rows_of_class = rows_of_class[rows_of_class > 0]  # the area is the mean over the classes with rows
-    if len(rows_of_class) > 1:
-        (area, influence), (other, pull) = mean_area(target, p, weight), mean_area(target, q, weight)
-        error = np.sqrt(((pull - influence) ** 2).sum()) / len(target) if rows_of_class.min() > 1 else np.nan
-        yield ScoreChange("area under the curve", area, other, float(error))
-    if (costs := before.decision.costs) is not None:
-        yield _change("cost per row", weight, *(costs.matrix[target, k] for k in decided))
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictedRows:
+    """Rows with targets and the predictions of a tree, to compare several trees without predicting again.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+    predicted : float64 array
+        Probabilities, or means.
+    decided : array of int
+        The classes that the tree decides for; empty for a numeric target.
+    """
+
+    tree: Tree
+    table: Table
+    predicted: Floats
+    decided: Indices
+
+    @classmethod
+    def of(cls, tree: Tree, table: Table) -> Self:
+        """Predict the rows; the errors are those of `score_changes`."""
+        if table.schema != tree.schema:
+            raise SchemaError(
+                "the trees and the rows differ in columns, categories or classes; expected the same. Read the rows "
+                "with Table.read(X, y, schema=tree.schema)."
+            )
+        if not table.n_rows:
+            raise DataError("there are no rows; expected some with a target.")
+        if table.target is None and table.numeric_target is None:
+            raise DataError("the rows have no target; expected one for each row.")
+        decided = np.empty(0, np.int32) if tree.is_regression else decide_rows(tree, table)
+        return cls(tree, table, predict_rows(tree, table), decided)
+
+    def changes_to(self, other: PredictedRows) -> Iterator[ScoreChange]:
+        """Compare the scores with those of another tree on the same rows, one after the other; the loss is first."""
+        table, weight = self.table, self.table.row_weights
+        if table.numeric_target is not None:
+            y = table.numeric_target.values
+            before, after = ((one.predicted[:, 0] - y) ** 2 for one in (self, other))
+            yield _change("mean squared error", weight, before, after, in_units=True)
+            return
+        target = table.target
+        assert target is not None
+        first, second = (losses(one.predicted, one.decided, target) for one in (self, other))
+        for name in first:
+            yield _change(name, weight, first[name], second[name])
+        rows_of_class: Counts = np.bincount(target, minlength=self.tree.n_classes)
+        rows_of_class = rows_of_class[rows_of_class > 0]  # the area is the mean over the classes with rows
+        if len(rows_of_class) > 1:
+            (area, influence), (changed, pull) = (
+                mean_area(target, one.predicted, weight) for one in (self, other)
+            )
+            error = (
+                np.sqrt(((pull - influence) ** 2).sum()) / len(target) if rows_of_class.min() > 1 else np.nan
+            )
+            yield ScoreChange("area under the curve", area, changed, float(error))
+        if (costs := self.tree.decision.costs) is not None:
+            yield _change(
+                "cost per row", weight, *(costs.matrix[target, one.decided] for one in (self, other))
+            )
 
 
 def _change(
