@@ -447,3 +447,15 @@ def test_a_tree_is_shrunk_as_if_it_was_grown_with_a_budget():
     assert np.array_equal(editor.tree.gain, small.gain, equal_nan=True)
     with pytest.raises(ParameterError, match="n_leaves=3: expected a whole number from 1 to 2"):
         editor.shrink(3)
+
+
+@pytest.mark.parametrize("maker", [TreeClassifier, TreeRegressor])
+def test_growing_to_the_limits_of_the_fit_keeps_its_number_of_leaves(maker):
+    X, y = load_iris(return_X_y=True)
+    model = maker("cart", max_leaf_nodes=4).fit(X, y)
+    editor = model.edit(X, y)
+    editor.prune(0)
+    editor.grow(0, None)
+    assert to_text(editor.tree) == to_text(model.tree_)
+    editor.grow(1 if model.tree_.skeleton.is_leaf[2] else 2, 2)  # levels that were asked for
+    assert editor.tree.n_leaves >= 4

@@ -221,3 +221,16 @@ def test_a_grower_refuses_features_that_do_not_exist():
             Grower(**parameters).grow(table, bins_of(table))
     with pytest.raises(ParameterError, match="expected indices of features"):
         Grower(interactions=((-1,),))
+
+
+@pytest.mark.parametrize("word", ["pairwise", "no_interactions"])
+def test_the_history_has_the_word_and_not_all_pairs(word):
+    X = np.random.default_rng(0).normal(size=(200, 6))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    clf = TreeClassifier("cart", interaction_cst=word, max_depth=3).fit(X, y)
+    [step] = [step for step in clf.tree_.history if step.name == "grow"]
+    assert dict(step.parameters)["interactions"] == word
+    assert all(
+        candidate_splits(clf.tree_, X, y, node).chosen
+        for node in np.flatnonzero(clf.tree_.skeleton.feature >= 0)
+    )

@@ -17,6 +17,7 @@ from hornbeam.explain.training_rows import TrainingRows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.subtree import subtree
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Floats
 
 __all__ = ["branch_with_groups", "branch_with_threshold", "check_inner_node", "grown_branch"]
@@ -80,7 +81,9 @@ def branch_with_groups(tree: Tree, node: int, groups: Iterable[Iterable[Any]]) -
 
 
 def grown_branch(tree: Tree, rows: TrainingRows, node: int, levels: int | None) -> tuple[Skeleton, Floats]:
-    """Grow a node from its rows by some levels, None for no limit but that of the fit; return splits and gains.
+    """Grow a node from its rows by some levels, or to the limits of the fit; return splits and gains.
+
+    With ``levels=None`` the largest number of leaves of the fit is a limit too; a node at this limit gets one split.
 
     Examples
     --------
@@ -92,7 +95,12 @@ def grown_branch(tree: Tree, rows: TrainingRows, node: int, levels: int | None) 
     """
     check_node(tree, node)
     here = NodeRows.of(tree, rows.encoded, rows.grower, node)
-    skeleton, gain = here.grow(None if levels is None else here.place.depth + levels)
+    if levels is not None:
+        skeleton, gain = here.grow(here.place.depth + levels)
+    else:
+        most = rows.grower.max_leaf_nodes
+        others = tree.n_leaves - leaves_below(tree.skeleton).item(node)
+        skeleton, gain = here.grow(None, None if most is None else max(2, most - others))
     if skeleton.n_nodes == 1:
         limit = candidates_at(tree, rows, node).limit or "no split gains enough"
         raise ParameterError(

@@ -208,9 +208,9 @@ class TreeEditor:
         self._edit(node, branch, reason, author, gain)
 
     def grow(self, node: int, levels: int | None = 1, *, reason: str = "", author: str | None = None) -> None:
-        """Grow a node from its rows by some levels, or without a limit; what was below it is removed.
+        """Grow a node from its rows by some levels, or to the limits of the fit (None); what was below it is removed.
 
-        The settings are those of the fit, except for its largest number of leaves; the branch is not pruned.
+        The settings are those of the fit; its largest number of leaves limits None alone. The branch is not pruned.
         """
         if levels is not None:
             check_whole("levels", levels, 1, 1_000)

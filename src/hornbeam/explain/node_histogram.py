@@ -61,7 +61,7 @@ class NodePlace:
     def n_slots(self) -> int:
         """Parts of the histogram: the children of the tree's split, and rows that go to none or to every child.
 
-        1 at a leaf, and for a split with so many children that the histogram would be too large.
+        1 at a leaf, and for a split with thousands of children, whose histogram would be too large.
         """
         n = self.skeleton.n_children.item(self.node) + 1
         return n if n * self.spec.n_cells * self.spec.n_classes <= _MOST_CELLS else 1

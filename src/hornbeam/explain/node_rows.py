@@ -1,7 +1,7 @@
 """The rows of a table that reach a node of a tree, counted as growing counts them."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,10 @@ from hornbeam.growing import Grower
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.in_memory import encoded_rows
 from hornbeam.growing.progress import Watch
-from hornbeam.growing.tree_builder import build_skeleton
+from hornbeam.growing.tree_builder import build_regression_tree
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
 from hornbeam.tree.evidence.numeric import numeric_units
-from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
@@ -89,8 +88,11 @@ class NodeRows:
             self.tree, self.bins, self.grower, self.place, counts, steps, units, table.n_rows
         )
 
-    def grow(self, max_depth: int | None) -> tuple[Skeleton, Floats]:
-        """Grow the node again, down to a depth of the whole tree; return the splits and their gains."""
+    def grow(self, max_depth: int | None, max_leaf_nodes: int | None = None) -> tuple[Skeleton, Floats]:
+        """Grow the node again, down to a depth of the whole tree; return the splits and their gains.
+
+        Of more than ``max_leaf_nodes`` leaves those of the best splits are kept.
+        """
         spec = self.place.spec
         if max_depth is not None:
             rules = copy(spec.rules)
@@ -99,8 +101,13 @@ class NodeRows:
         rows = self.rows_here()
         node_range = self.place.node_range(rows.n_rows, self.place.beside(self.table, self.rows))
         nodes = subtree.grow(rows, spec, node_range, Watch().progress_slot())
-        order = level_order(nodes.parent, nodes.slot)
-        return build_skeleton(nodes, self.bins, order, at_values=spec.rules.gain_ratio), nodes.gain[order]
+        grower, table = replace(self.grower, max_leaf_nodes=max_leaf_nodes), self.table
+        if table.numeric_target is None:
+            grown = grower._build_tree(nodes, self.bins, table.schema, spec.rules.unit, {})
+        else:
+            here = table.take(self.at)
+            grown = grower._limit_leaves(build_regression_tree(nodes, self.bins, here, grower._step(), {}))
+        return grown.skeleton, grown.gain
 
     def rows_here(self) -> Rows:
         """Copy the rows of the node: growing reorders them."""

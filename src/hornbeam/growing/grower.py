@@ -22,7 +22,7 @@ from hornbeam.growing.constraints import check_monotone, monotone_array
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.forced_splits import check_forced, forced_skeleton
-from hornbeam.growing.path_rules import check_features, make_path_rules
+from hornbeam.growing.path_rules import Interactions, check_features, check_interactions, make_path_rules
 from hornbeam.growing.progress import PassReport, Watch
 from hornbeam.growing.tree_builder import build_tree
 from hornbeam.kernels import subtree
@@ -97,9 +97,10 @@ class Grower:
     design_effect : float
         Number of rows of weight 1 that count as one independent row: above 1 for rows drawn with replacement. Only the
         correction uses it.
-    interactions : tuple of tuples of int or None
+    interactions : tuple of tuples of int, "pairwise", "no_interactions" or None
         Groups of features that may occur together on a path: one group must contain all features of a path. Features
-        in no group form one more group. None: all features may occur together.
+        in no group form one more group. "pairwise": all pairs; "no_interactions": each feature alone; None: all may
+        occur together.
     once_per_path : bool
         Whether a feature splits at most one node of a path.
     forbidden_below : tuple of pairs of int or None
@@ -141,7 +142,7 @@ class Grower:
     max_features: int | None = None
     corrected: bool = False
     design_effect: float = 1.0
-    interactions: tuple[tuple[int, ...], ...] | None = None
+    interactions: Interactions = None
     once_per_path: bool = False
     forbidden_below: tuple[tuple[int, int], ...] | None = None
     forced: tuple[Any, ...] | None = None
@@ -161,7 +162,7 @@ class Grower:
                     f"Pass {name}={least} for the smallest."
                 )
         check_monotone(self.monotone)
-        check_features("interactions", self.interactions)
+        check_interactions(self.interactions)
         check_features("forbidden_below", self.forbidden_below)
 
     def grow(

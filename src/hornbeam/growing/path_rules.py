@@ -1,12 +1,28 @@
 """Rules about the features of a path, from the root to a node, and their form for the kernels."""
 
 from collections.abc import Iterable
+from itertools import combinations
+from typing import Literal
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.subtree import PathRules
 
-__all__ = ["check_features", "make_path_rules"]
+__all__ = ["Interactions", "check_features", "check_interactions", "make_path_rules"]
+
+
+type Interactions = tuple[tuple[int, ...], ...] | Literal["pairwise", "no_interactions"] | None
+"""Groups of features that may occur together on a path: their indices, all pairs, each feature alone, or no limit."""
+
+
+def check_interactions(value: Interactions) -> None:
+    """Refuse anything but groups of features and the words for all pairs and for none."""
+    if not isinstance(value, str):
+        check_features("interactions", value)
+    elif value not in ("pairwise", "no_interactions"):
+        raise ParameterError(
+            f"interactions={value!r}: expected 'pairwise', 'no_interactions', or groups of features by index."
+        )
 
 
 def check_features(name: str, lists: Iterable[tuple[int, ...]] | None) -> None:
@@ -17,7 +33,7 @@ def check_features(name: str, lists: Iterable[tuple[int, ...]] | None) -> None:
 
 def make_path_rules(
     schema: Schema,
-    interactions: tuple[tuple[int, ...], ...] | None,
+    interactions: Interactions,
     forbidden_below: tuple[tuple[int, int], ...] | None,
     *,
     once_per_path: bool,
@@ -36,7 +52,8 @@ def make_path_rules(
     n = schema.n_features
     if interactions is None and not forbidden_below and not once_per_path:
         return None
-    for features in (*(interactions or ()), *(forbidden_below or ())):
+    groups = _given_groups(interactions, n)
+    for features in (*groups, *(forbidden_below or ())):
         if features and max(features) >= n:
             raise ParameterError(
                 f"a constraint names feature {max(features)}; expected 0 to {n - 1}, for {n} features."
@@ -44,11 +61,18 @@ def make_path_rules(
     below: list[list[int]] = [[f] if once_per_path else [] for f in range(n)]
     for above, other in forbidden_below or ():
         below[above].append(other)
-    return PathRules(n, _groups(interactions, n), below)
+    return PathRules(n, _with_rest(groups, n), below)
 
 
-def _groups(interactions: tuple[tuple[int, ...], ...] | None, n: int) -> list[list[int]]:
-    """Return the groups; features in none form one more group, and without groups all features form one."""
-    groups = [sorted(set(group)) for group in interactions or ()]
+def _given_groups(interactions: Interactions, n: int) -> list[list[int]]:
+    if interactions == "no_interactions" or (interactions == "pairwise" and n < 2):
+        return [[f] for f in range(n)]
+    if interactions == "pairwise":
+        return [list(pair) for pair in combinations(range(n), 2)]
+    return [sorted(set(group)) for group in interactions or ()]
+
+
+def _with_rest(groups: list[list[int]], n: int) -> list[list[int]]:
+    """Add a group of the features in none; without groups all features form one."""
     rest = sorted(set(range(n)).difference(*groups))
     return [*groups, rest] if rest else groups

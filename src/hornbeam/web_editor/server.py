@@ -107,7 +107,7 @@ def workbench(
     y: Any,
     sample_weight: Any = None,
     *,
-    held_out: tuple[Any, Any] | None = None,
+    held_out: tuple[Any, ...] | None = None,
     output: str | PathLike[str] = "workbench.hornbeam",
     author: str = "",
     port: int = 0,
@@ -126,7 +126,8 @@ def workbench(
     sample_weight : array-like of shape (n_rows,), default=None
         Their weights.
     held_out : tuple of X and y, default=None
-        Rows that the tree was not fitted to. With them each edit has its effect on the scores, with standard errors.
+        Rows that the tree was not fitted to. With them each edit has its effect on the scores, with standard errors. A
+        third entry is their weights; the report does not use them.
     output : str or path, default="workbench.hornbeam"
         The model file. The report, the approval log and the journal have the same name with the endings ``.html``,
         ``.md`` and ``.journal``. If the journal has unsaved edits of this tree, they are restored.
@@ -166,7 +167,9 @@ def workbench(
     'node 0: x0 ≤ 40 | x0 > 40, now x0 ≤ 50 | x0 > 50'
     """
     editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author)
-    running = Workbench(Session(model, editor, output, held_out), port)
+    running = Workbench(
+        Session(model, editor, output, None if held_out is None else (held_out[0], held_out[1])), port
+    )
     if show:
         webbrowser.open(running.url)
     return running

@@ -32,6 +32,9 @@ class _Rows(NamedTuple):
     def y(self, table: Any) -> Any:
         return table[self.target]
 
+    def weights(self, table: Any) -> Any:
+        return None if self.weight is None else table[self.weight].to_numpy()
+
 
 @click.command(short_help="Edit a tree by hand, in the browser.")
 @data_argument
@@ -85,13 +88,13 @@ def workbench(
         estimator = _fitted(rows, options["max_leaves"])
     else:
         estimator, rows = _rows_of_model(model, data, target, text, column_options["weight"])
-    weight = None if rows.weight is None else rows.kept[rows.weight].to_numpy()
+    held = rows.held
     running = start(
         estimator,
         rows.X(rows.kept),
         rows.y(rows.kept),
-        weight,
-        held_out=None if rows.held is None else (rows.X(rows.held), rows.y(rows.held)),
+        rows.weights(rows.kept),
+        held_out=None if held is None else (rows.X(held), rows.y(held), rows.weights(held)),
         output=output,
         author=options["author"],
         port=options["port"],
@@ -101,7 +104,7 @@ def workbench(
         message(f"restored  {running.session.restored} edits of the journal")
     emit({"url": running.url, "output": output}, running.url)
     message("Ctrl-C stops it; edits that are not saved stay in the journal")
-    del rows, weight  # the editor has its own copy
+    del rows, held  # the editor has its own copy
     try:
         running.wait()
     except KeyboardInterrupt:
@@ -120,9 +123,8 @@ def _fitted(rows: _Rows, max_leaves: int | None) -> Any:
     from hornbeam import TreeClassifier, TreeRegressor
 
     maker = TreeRegressor if rows.is_regression else TreeClassifier
-    weight = None if rows.weight is None else rows.kept[rows.weight].to_numpy()
     estimator = maker(max_leaf_nodes=max_leaves, n_jobs=-1)
-    return estimator.fit(rows.X(rows.kept), rows.y(rows.kept), sample_weight=weight)
+    return estimator.fit(rows.X(rows.kept), rows.y(rows.kept), sample_weight=rows.weights(rows.kept))
 
 
 def _rows_of_model(

@@ -1,10 +1,10 @@
 """Constraints on the features of a path in the words of a user, as indices of features."""
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 from typing import Any
 
 from hornbeam.estimators.parameters.validators import is_whole, parameter_error
+from hornbeam.growing.path_rules import Interactions
 
 __all__ = ["forbidden_pairs", "interaction_groups"]
 
@@ -12,7 +12,7 @@ _GROUPS = "'pairwise', 'no_interactions', or groups of features, by name or inde
 _BELOW = "a dict from a feature to the features that may not be used below it"
 
 
-def interaction_groups(value: Any, names: tuple[str, ...]) -> tuple[tuple[int, ...], ...] | None:
+def interaction_groups(value: Any, names: tuple[str, ...]) -> Interactions:
     """Return the groups of features that may occur together on a path; None if all may.
 
     Examples
@@ -20,16 +20,13 @@ def interaction_groups(value: Any, names: tuple[str, ...]) -> tuple[tuple[int, .
     >>> interaction_groups([{"age", "income"}], ("age", "income", "town"))
     ((0, 1),)
     >>> interaction_groups("no_interactions", ("age", "income", "town"))
-    ((0,), (1,), (2,))
+    'no_interactions'
     """
     if value is None:
         return None
-    n = len(names)
     if isinstance(value, str):
-        if value == "no_interactions":
-            return tuple((f,) for f in range(n))
-        if value == "pairwise":
-            return tuple(combinations(range(n), 2)) if n > 1 else ((0,),) * n
+        if value == "no_interactions" or value == "pairwise":
+            return value  # the history of the tree has the word, not all pairs
         raise parameter_error(
             "interaction_cst", value, _GROUPS, "Pass [{'age', 'income'}], say: these two interact."
         )

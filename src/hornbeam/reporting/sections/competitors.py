@@ -23,7 +23,7 @@ from hornbeam.tree.condition import path_conditions
 __all__ = ["competitor_grid", "competitor_section"]
 
 _MOST_NODES, _MOST_SPLITS, _MOST_LETTERS = 40, 5, 90
-_SCORES = {"gain ratio": "Gain ratio", "S-value": "S\N{NON-BREAKING HYPHEN}value"}  # beside the gain
+_SCORES = {"gain ratio": "Gain ratio", "S-value": "S\N{NON-BREAKING HYPHEN}value"}
 
 
 def competitor_section(
@@ -82,16 +82,16 @@ def competitor_grid(found: CandidateSplits) -> Grid:
     """
     splits = [split for split in found if split.chosen or split.rejected is None]
     splits = sorted(splits, key=lambda split: not split.chosen)[:_MOST_SPLITS]
-    score = _SCORES.get(found.order)
+    scores = [_SCORES[found.order]] if found.order in _SCORES else []  # beside the gain
     tested = any(split.held_out_gain is not None for split in splits)
-    heads = ["Split", "Gain", *[score] * (score is not None), "Agreement", *["Gain on test rows"] * tested]
-    return Grid(f"Best splits at node {found.node}", heads, [_row(split, found, score) for split in splits])
+    heads = ["Split", "Gain", *scores, "Agreement", *["Gain on test rows"] * tested]
+    return Grid(f"Best splits at node {found.node}", heads, [_row(split, found) for split in splits])
 
 
-def _row(split: CandidateSplit, found: CandidateSplits, score: str | None) -> list[str]:
+def _row(split: CandidateSplit, found: CandidateSplits) -> list[str]:
     digits = found._digits
     cells = [split.condition + " (in the tree)" * split.chosen, digits(split.penalised_gain)]
-    if score is not None:
+    if found.order in _SCORES:
         value = split.gain_ratio if found.order == "gain ratio" else split.s_value
         cells.append("–" if value is None else f"{value:.3g}")
     cells.append("–" if split.association is None else f"{split.association:.2f}")
