@@ -71,7 +71,7 @@ def in_blocks(table: Table, seed: int) -> tuple[MemorySource, LocalEngine]:
 
 def test_three_hundred_tables_equal_the_slow_twin_and_those_of_sources():
     for seed in range(300):
-        table = drawn_table(seed, n_rows=4 + seed % 11)
+        table = drawn_table(seed, n_rows=4 + seed % 9)
         grower = drawn_grower(seed, table)
         check_scan(table, grower)
         tree = grower.grow(table, bins_of(table))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, SchemaError
@@ -18,7 +19,7 @@ from hornbeam.evaluation.row_scores import losses, mean_area
 from hornbeam.explain.mean_and_error import mean_and_error
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Counts, Floats, Indices
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["PredictedRows", "ScoreChange", "ScoreChanges", "score_changes"]
 
@@ -142,7 +143,7 @@ class PredictedRows:
     tree: Tree
     table: Table
     predicted: Floats
-    decided: Indices
+    decided: NDArray[np.intp]
 
     @classmethod
     def of(cls, tree: Tree, table: Table) -> Self:
@@ -156,7 +157,7 @@ class PredictedRows:
             raise DataError("there are no rows; expected some with a target.")
         if table.target is None and table.numeric_target is None:
             raise DataError("the rows have no target; expected one for each row.")
-        decided = np.empty(0, np.int32) if tree.is_regression else decide_rows(tree, table)
+        decided = np.empty(0, np.intp) if tree.is_regression else decide_rows(tree, table)
         return cls(tree, table, predict_rows(tree, table), decided)
 
     def changes_to(self, other: PredictedRows) -> Iterator[ScoreChange]:

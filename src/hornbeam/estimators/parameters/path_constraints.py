@@ -25,8 +25,10 @@ def interaction_groups(value: Any, names: tuple[str, ...]) -> Interactions:
     if value is None:
         return None
     if isinstance(value, str):
-        if value == "no_interactions" or value == "pairwise":
-            return value  # the history of the tree has the word, not all pairs
+        if value == "pairwise":  # the history of the tree has the word, not all pairs
+            return "pairwise"
+        if value == "no_interactions":
+            return "no_interactions"
         raise parameter_error(
             "interaction_cst", value, _GROUPS, "Pass [{'age', 'income'}], say: these two interact."
         )
