@@ -1,18 +1,19 @@
 """Encoded rows in canonical order, shared by all trees of an ensemble."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.row_order import break_ties, canonical_order
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import Recipe
-from hornbeam.typing import Counts
+from hornbeam.typing import Codes, Counts
 
 __all__ = ["CanonicalRows"]
 
@@ -34,6 +35,9 @@ class CanonicalRows:
     -----
     Random draws go by position. Positions depend on the rows and not on the order they were read in, so the draws do
     not depend on that order either.
+
+    A pickle, which an engine sends to its workers, has the codes instead of the columns of the table. Its copy has
+    other values with the same codes, so that trees grown from these rows predict the same.
 
     Examples
     --------
@@ -65,6 +69,11 @@ class CanonicalRows:
         """Number of rows."""
         return self.encoded.n_rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the parts of a pickle: codes, but no columns."""
+        encoded, bare = self.encoded, replace(self.table, columns=(), matrix=None)
+        return _from_codes, (type(self), bare, encoded.bins, encoded.codes, self.origin, self.row_hash)
+
     def subset(self, n_rows: int) -> Self:
         """Return a random sample, in canonical order: the rows of smallest hash, with other hashes for equal rows.
 
@@ -92,3 +101,16 @@ class CanonicalRows:
         if table.numeric_target is not None:
             table = replace(table, numeric_target=NumericTarget.of(table.numeric_target.values, weight, unit))
         return self.encoded.take(rows, table)
+
+
+def _from_codes(
+    kind: type[CanonicalRows],
+    bare: Table,
+    bins: Bins,
+    codes: Codes,
+    origin: Counts,
+    row_hash: NDArray[np.uint64],
+) -> CanonicalRows:
+    """Restore pickled rows, with a value of its bin in place of each value."""
+    table = replace(bare, columns=bins.decode(codes))
+    return kind(EncodedTable(table, bins, codes, checked=True), origin, row_hash)

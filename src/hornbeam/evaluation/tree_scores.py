@@ -137,7 +137,7 @@ def tree_reliability(
 
 def _rows_per_node(tree: Tree, source: Source, engine: Engine) -> tuple[Floats, Counts]:
     """Return the weight of each class, and the number of rows, that end at each node."""
-    evidence, rows, unit = count_source(tree, source, engine)
+    [(evidence, rows, unit)] = count_source([tree], source, engine)
     if not rows[0]:
         raise _no_rows_error()
     weight = np.multiply(evidence_stopping(tree.skeleton, evidence), unit)

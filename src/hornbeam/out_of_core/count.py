@@ -1,12 +1,14 @@
-"""Counting the rows of a source at the nodes of a tree, without keeping them."""
+"""Counting the rows of a source at the nodes of one or several trees, without keeping them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Partition, Source
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.tree.edit import count_evidence, count_stopping_rows, finer_unit, integer_weights
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
@@ -16,7 +18,7 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping, pull_up
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["HeldOutSource", "count_on_all", "count_source", "evidence_units"]
+__all__ = ["Counted", "HeldOutSource", "count_on_all", "count_source", "count_trees_on_all", "evidence_units"]
 
 
 def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
@@ -53,18 +55,36 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
     >>> count_on_all(tree, twice, LocalEngine()).evidence.tolist()
     [[4, 4], [4, 0], [0, 4]]
     """
-    evidence, rows, unit = count_source(tree, source, engine)
-    return Tree.raw(
-        tree.schema,
-        tree.skeleton,
-        evidence,
-        unit=unit,
-        rows=rows,
-        gain=tree.gain,
-        history=(*tree.history, Step.of("count-on-all", rows=int(rows[0]))),
-        decision=tree.decision,
-        slopes=tree.slopes,
-    )
+    return count_trees_on_all([tree], source, engine)[0]
+
+
+def count_trees_on_all(trees: Sequence[Tree], source: Source, engine: Engine) -> list[Tree]:
+    """Replace the evidence of several trees, as `count_on_all` does for one; each row is read once for all trees.
+
+    Examples
+    --------
+    >>> from hornbeam.data import LocalEngine, MemorySource, Table
+    >>> from hornbeam.recipe import PRESETS
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"]
+    >>> tree = PRESETS["cart"].fit(Table.read(X, y))
+    >>> counted = count_trees_on_all([tree, tree], MemorySource(Table.read(2 * X, 2 * y), block=3), LocalEngine())
+    >>> [each.evidence[0].tolist() for each in counted]
+    [[4, 4], [4, 4]]
+    """
+    return [
+        Tree.raw(
+            tree.schema,
+            tree.skeleton,
+            counted.evidence,
+            unit=counted.unit,
+            rows=counted.rows,
+            gain=tree.gain,
+            history=(*tree.history, Step.of("count-on-all", rows=int(counted.rows[0]))),
+            decision=tree.decision,
+            slopes=tree.slopes,
+        )
+        for tree, counted in zip(trees, count_source(trees, source, engine), strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +116,30 @@ class HeldOutSource:
 
     def __call__(self, tree: Tree) -> Floats:
         """Sum the weights of the rows by node and class, as `hornbeam.pruning.held_out` does."""
-        evidence, _, unit = count_source(tree, self.source, self.engine, held_out=True)
-        return evidence.astype(np.float64) * unit
+        [counted] = count_source([tree], self.source, self.engine, held_out=True)
+        return counted.evidence.astype(np.float64) * counted.unit
+
+
+class Counted(NamedTuple):
+    """The rows counted at each node of a tree.
+
+    `evidence` is of shape (n_nodes, n_classes), or (n_nodes, 3) for a numeric target; `unit` is the value of one of its
+    steps, or an array of three.
+    """
+
+    evidence: Counts
+    rows: Counts
+    unit: float | Floats
 
 
 def count_source(
-    tree: Tree, source: Source, engine: Engine, *, held_out: bool = False
-) -> tuple[Counts, Counts, float | Floats]:
-    """Count the rows of a source at every node they pass.
+    trees: Sequence[Tree], source: Source, engine: Engine, *, held_out: bool = False
+) -> list[Counted]:
+    """Count the rows of a source at every node they pass, for each tree.
 
     Parameters
     ----------
-    tree : Tree
+    trees : sequence of Tree
     source : Source
     engine : Engine
     held_out : bool, default False
@@ -116,29 +148,33 @@ def count_source(
 
     Returns
     -------
-    evidence : int64 array of shape (n_nodes, n_classes), or of (n_nodes, 3)
-    rows : int64 array of shape (n_nodes,)
-    unit : float, or float64 array of shape (3,)
-        The value of one step of evidence.
+    list of Counted
     """
-    if source.schema != tree.schema:
+    if any(source.schema != tree.schema for tree in trees):
         raise DataError(
             "the source's schema is not the tree's, expected columns and classes with the same codes: "
             "open it with schema=tree.schema"
         )
-    used, skeleton = _narrowed(tree.skeleton)
-    fractional = skeleton.missing_slot == EVERY_CHILD
-    if not fractional.any():
-        total = _reduce(engine, _Pass(source, used, skeleton, source.unit, None))
-        total = pull_up(skeleton, total)
-        return total[:, :-1], total[:, -1], evidence_units(source)
-    [weight] = engine.reduce(_weigh, source.partitions(), (source, used[:1]))
-    unit = finer_unit(source.unit, weight)
-    if held_out:
-        total = _reduce(engine, _Pass(source, used, skeleton, unit, tree.evidence.sum(axis=1)))
-    else:
-        total = _count_by_level(engine, _Pass(source, used, skeleton, unit, np.zeros(tree.n_nodes, np.int64)))
-    return total[:, :-1], total[:, -1], unit
+    used, skeletons = _narrowed([tree.skeleton for tree in trees])
+    one_path = [not (skeleton.missing_slot == EVERY_CHILD).any() for skeleton in skeletons]
+    unit = source.unit
+    if not all(one_path):
+        [weight] = engine.reduce(_weigh, source.partitions(), (source, used[:1]))
+        unit = finer_unit(unit, weight)
+    routes = []
+    for tree, skeleton, simple in zip(trees, skeletons, one_path, strict=True):
+        if simple:
+            routes.append(_Route(skeleton, source.unit))
+        elif held_out:
+            routes.append(_Route(skeleton, unit, tree.evidence.sum(axis=1)))
+        else:
+            routes.append(_Route(skeleton, unit, np.zeros(tree.n_nodes, np.int64), learns=True))
+    totals = _count_routes(engine, source, used, routes)
+    units = evidence_units(source)
+    return [
+        Counted(total[:, :-1], total[:, -1], units if route.shares is None else route.unit)
+        for route, total in zip(routes, totals, strict=True)
+    ]
 
 
 def evidence_units(source: Source) -> float | Floats:
@@ -150,55 +186,81 @@ def evidence_units(source: Source) -> float | Floats:
     return numeric_units(target, source.unit)
 
 
-def _narrowed(skeleton: Skeleton) -> tuple[tuple[int, ...], Skeleton]:
-    """Return the features that the splits use, and the skeleton over these alone."""
-    inner = skeleton.feature >= 0
-    used = np.unique(skeleton.feature[inner]) if inner.any() else np.zeros(1, np.int32)
-    narrowed = Skeleton.of(
-        skeleton.n_children,
-        np.where(inner, np.searchsorted(used, skeleton.feature), -1),
-        skeleton.threshold,
-        missing_slot=skeleton.missing_slot,
-        slot_start=skeleton.slot_start,
-        slot_of=skeleton.slot_of,
-    )
+def _narrowed(skeletons: Sequence[Skeleton]) -> tuple[tuple[int, ...], list[Skeleton]]:
+    """Return the features that the splits use, and the skeletons over these alone."""
+    used = np.unique(np.concatenate([skeleton.feature[skeleton.feature >= 0] for skeleton in skeletons]))
+    if not len(used):
+        used = np.zeros(1, np.int32)
+    narrowed = [
+        Skeleton.of(
+            skeleton.n_children,
+            np.where(skeleton.feature >= 0, np.searchsorted(used, skeleton.feature), -1),
+            skeleton.threshold,
+            missing_slot=skeleton.missing_slot,
+            slot_start=skeleton.slot_start,
+            slot_of=skeleton.slot_of,
+        )
+        for skeleton in skeletons
+    ]
     return tuple(used.tolist()), narrowed
 
 
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    """Arguments of a counting task. Rows with missing values are split by `shares`; None if they take one path."""
+@dataclass(slots=True)
+class _Route:
+    """The paths of rows through a tree, and the value of one step of their weight.
+
+    Rows with missing values are split by `shares`; None if they take one path. If it `learns`, shares are 0 at first,
+    and set from one pass to the next.
+    """
+
+    skeleton: Skeleton
+    unit: float
+    shares: Counts | None = None
+    learns: bool = False
+    depth_done: int = -1
+
+    def learn(self, total: Counts) -> bool:
+        """Set the shares of one more level by the known values; return whether any row was left to split.
+
+        Where shares are 0 a missing value stops. So the children of the highest level where any stops have
+        exactly the known weight, and rows are split by that in the next passes.
+        """
+        if not self.learns:
+            return False
+        assert self.shares is not None
+        depth, weight = depths(self.skeleton), total[:, :-1].sum(axis=1)
+        waiting = (self.skeleton.missing_slot == EVERY_CHILD) & (depth > self.depth_done)
+        waiting &= evidence_stopping(self.skeleton, weight) > 0
+        if not waiting.any():
+            return False
+        self.depth_done = int(depth[waiting].min())
+        known = (depth <= self.depth_done + 1) & (self.shares == 0)
+        self.shares[known] = weight[known]
+        return True
+
+
+class _Pass(NamedTuple):
+    """Arguments of a counting task."""
 
     source: Source
     used: tuple[int, ...]
-    skeleton: Skeleton
-    unit: float
-    shares: Counts | None
+    routes: Sequence[_Route]
 
 
-def _reduce(engine: Engine, shared: _Pass) -> Counts:
-    [total] = engine.reduce(_count, shared.source.partitions(), shared)
-    return total  # type: ignore[no-any-return]
-
-
-def _count_by_level(engine: Engine, shared: _Pass) -> Counts:
-    """Count the known values of each level with the shares above it, until no row is left to split.
-
-    Where shares are 0 a missing value stops. So the children of the highest level where any stops have
-    exactly the known weight, and rows are split by that in the next passes.
-    """
-    skeleton, shares = shared.skeleton, shared.shares
-    assert shares is not None
-    depth, fractional, done = depths(skeleton), skeleton.missing_slot == EVERY_CHILD, -1
-    while True:
-        total = _reduce(engine, shared)
-        weight = total[:, :-1].sum(axis=1)
-        waiting = fractional & (depth > done) & (evidence_stopping(skeleton, weight) > 0)
-        if not waiting.any():
-            return total
-        done = int(depth[waiting].min())
-        known = (depth <= done + 1) & (shares == 0)
-        shares[known] = weight[known]
+def _count_routes(
+    engine: Engine, source: Source, used: tuple[int, ...], routes: Sequence[_Route]
+) -> list[Counts]:
+    """Count all trees in one pass, and those that have rows left to split in further ones."""
+    totals: dict[int, Counts] = {}
+    left = list(range(len(routes)))
+    while left:
+        some = [routes[number] for number in left]
+        [joined] = engine.reduce(_count, source.partitions(), _Pass(source, used, some))
+        parts = np.split(joined, np.cumsum([route.skeleton.n_nodes for route in some])[:-1])
+        for number, route, part in zip(left, some, parts, strict=True):
+            totals[number] = pull_up(route.skeleton, part) if route.shares is None else part
+        left = [number for number in left if routes[number].learn(totals[number])]
+    return [totals[number] for number in range(len(routes))]
 
 
 def _weigh(partitions: Sequence[Partition], shared: tuple[Source, tuple[int, ...]]) -> list[int]:
@@ -209,26 +271,30 @@ def _weigh(partitions: Sequence[Partition], shared: tuple[Source, tuple[int, ...
 
 
 def _count(partitions: Sequence[Partition], shared: _Pass) -> list[Counts]:
-    """Sum class weights, or powers of the target, and rows per node: a task of the engine.
+    """Sum class weights, or powers of the target, and rows per node, one tree after the other: a task of the engine.
 
     Rows that take one path count at the node where they stop, others at every node they pass.
     """
-    skeleton, n_channels = shared.skeleton, shared.source.schema.n_channels
-    total = np.zeros((skeleton.n_nodes, n_channels + 1), np.int64)
+    n_nodes = sum(route.skeleton.n_nodes for route in shared.routes)
+    total = np.zeros((n_nodes, shared.source.schema.n_channels + 1), np.int64)
     for partition in partitions:
-        table = shared.source.read(partition, features=shared.used)
-        if table.numeric_target is not None:
-            evidence, rows = numeric_evidence_at(
-                route(skeleton, table), table, table.numeric_target, skeleton.n_nodes
-            )
-        elif table.target is None:
-            raise DataError("the source has no target, expected one to count: open it with the target's name")
-        elif shared.shares is None:
-            evidence, rows = count_stopping_rows(
-                skeleton, table, table.target, integer_weights(table, shared.unit)
-            )
-        else:
-            evidence, rows = count_evidence(skeleton, table, shared.unit, shared.shares)
-        total[:, :-1] += evidence
-        total[:, -1] += rows
+        table, begin = shared.source.read(partition, features=shared.used), 0
+        for one in shared.routes:
+            end = begin + one.skeleton.n_nodes
+            evidence, rows = _evidence(one, table)
+            total[begin:end, :-1] += evidence
+            total[begin:end, -1] += rows
+            begin = end
     return [total]
+
+
+def _evidence(one: _Route, table: Table) -> tuple[Counts, Counts]:
+    """Count the rows of a table in a tree."""
+    skeleton = one.skeleton
+    if table.numeric_target is not None:
+        return numeric_evidence_at(route(skeleton, table), table, table.numeric_target, skeleton.n_nodes)
+    if table.target is None:
+        raise DataError("the source has no target, expected one to count: open it with the target's name")
+    if one.shares is None:
+        return count_stopping_rows(skeleton, table, table.target, integer_weights(table, one.unit))
+    return count_evidence(skeleton, table, one.unit, one.shares)

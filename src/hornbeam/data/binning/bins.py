@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hornbeam.data.binning.cuts import fit_cuts
 from hornbeam.data.binning.edges import midpoint, shortest_between
@@ -174,6 +174,31 @@ class Bins:
                 "Read the table without a schema to train on it"
             )
         return codes
+
+    def decode(self, codes: Codes) -> tuple[NDArray[Any], ...]:
+        """Return columns that have these codes.
+
+        A value need not be the one that was encoded, but every threshold of these bins separates the two columns in
+        the same way: trees that are grown from the codes predict the same for both.
+
+        Examples
+        --------
+        >>> from hornbeam.data.engine import LocalEngine
+        >>> from hornbeam.data.sources import MemorySource
+        >>> table = Table.read([[1.0, "red"], [2.5, None], [4.0, "blue"], [8.0, "red"]])
+        >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=2)
+        >>> bins.decode(bins.encode(table))
+        (array([ 3.,  3., inf, inf]), array([ 1, -1,  0,  1], dtype=int32))
+        """
+        columns: list[NDArray[Any]] = []
+        for f, nominal in enumerate(self.nominal.tolist()):
+            if nominal:
+                values: NDArray[Any] = np.append(np.arange(self.n_codes[f], dtype=np.int32), np.int32(-1))
+            else:
+                exact = _EMPTY if self.values is None else self.values[f]
+                values = np.append(exact if len(exact) else np.append(self.edges[f], np.inf), np.nan)
+            columns.append(values[codes[:, f]])
+        return tuple(columns)
 
     def threshold(
         self, feature: ArrayLike, left: ArrayLike, right: ArrayLike, *, at_values: bool = False

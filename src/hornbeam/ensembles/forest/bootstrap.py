@@ -92,6 +92,11 @@ class Bootstrap:
             return 1.0
         return 1.0 + 2.0 * self.n_draws / self.n_copies
 
+    @property
+    def copies(self) -> Counts:
+        """Number of copies of each row."""
+        return self._per_row(np.ones(self.n_copies, np.bool_))
+
     def sample(self, tree: int) -> Sample:
         """Draw the sample of a tree, by its number."""
         bits = np.random.Philox(key=[self.seed, tree]).random_raw(self.n_draws) >> np.uint64(64 - _BITS)

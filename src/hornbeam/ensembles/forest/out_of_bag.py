@@ -7,6 +7,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit
+from hornbeam.data.numeric_target import largest_size
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
@@ -18,6 +20,8 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["OutOfBag", "OutOfBagVotes", "truth_of"]
 
 _ENOUGH = 30_000  # distinct rows that smoother and temperature are chosen by
+_SUM_BITS = 62  # of sums of predictions, so that they fit 64 bits with their sign
+_SMALLEST_EXPONENT = -1000
 
 
 class OutOfBagVotes(NamedTuple):
@@ -45,10 +49,14 @@ class OutOfBag:
         Number of the distinct row that each predicted row equals.
     begin : int64 array of shape (n_distinct,)
         First row of each distinct row.
-    total : float64 array of shape (n_distinct, n_candidates, n_outputs)
-        Sums of predictions.
+    total : int64 array of shape (n_distinct, n_candidates, n_outputs)
+        Sums of predictions, in steps of `unit`.
     n_votes : int64 array of shape (n_distinct,)
         Number of predictions in each sum.
+    largest : float
+        Largest absolute prediction: 1 for classes, else that of the target.
+    unit : float
+        A power of two. Sums of integers do not depend on the order of trees, or on the tasks that add them up.
 
     Examples
     --------
@@ -56,7 +64,7 @@ class OutOfBag:
     >>> from hornbeam.recipe import Recipe
     >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]), Recipe())
     >>> tree = Grower().grow(rows.encoded)
-    >>> out_of_bag = OutOfBag.of(rows)
+    >>> out_of_bag = OutOfBag.of(rows, np.ones(3, int))
     >>> n_left = (rows.encoded.codes[:, 0] == 0).astype(int)  # the rows of value 1.0
     >>> out_of_bag.add(out_of_bag.votes(tree, n_left, [tree.belief]))
     >>> out_of_bag.predictions()
@@ -68,19 +76,36 @@ class OutOfBag:
     rows: CanonicalRows
     distinct: Counts
     begin: Counts
-    total: Floats
+    total: Counts
     n_votes: Counts
+    largest: float
+    unit: float
 
     @classmethod
-    def of(cls, rows: CanonicalRows, n_candidates: int = 1, *, all_rows: bool = True) -> Self:
-        """Start without predictions; `all_rows` False is for choosing only, which needs some of the rows."""
+    def of(
+        cls,
+        rows: CanonicalRows,
+        copies: Counts,
+        n_trees: int = 1,
+        n_candidates: int = 1,
+        *,
+        all_rows: bool = True,
+    ) -> Self:
+        """Start without predictions; `all_rows` False is for choosing only, which needs some of the rows.
+
+        `copies` is the number of copies of each row: none has more than that out of the bag of a tree.
+        """
         most = None if all_rows else _ENOUGH  # the first rows: canonical order is random
         begin = np.flatnonzero(np.append(True, rows.row_hash[1:] != rows.row_hash[:-1]))
         end = np.append(begin[1:], rows.n_rows)[:most]
         begin = begin[:most]
         distinct = np.repeat(np.arange(len(begin)), end - begin)
-        total = np.zeros((len(begin), n_candidates, rows.table.schema.n_outputs))
-        return cls(rows, distinct, begin, total, np.zeros(len(begin), np.int64))
+        total = np.zeros((len(begin), n_candidates, rows.table.schema.n_outputs), np.int64)
+        target = rows.table.numeric_target
+        largest = 1.0 if target is None else largest_size(target.values)
+        most_votes = n_trees * int(np.add.reduceat(copies[: len(distinct)], begin).max())
+        unit = power_of_two_unit(largest * most_votes, _SUM_BITS, _SMALLEST_EXPONENT)
+        return cls(rows, distinct, begin, total, np.zeros(len(begin), np.int64), largest, unit)
 
     def votes(self, tree: Tree, n_left: Counts, beliefs: Sequence[Floats]) -> OutOfBagVotes:
         """Predict the out-of-bag rows of a tree with the beliefs of each candidate smoother.
@@ -95,8 +120,9 @@ class OutOfBag:
         return OutOfBagVotes(distinct, copies[distinct], predicted)
 
     def add(self, votes: OutOfBagVotes) -> None:
-        """Add the votes of a tree; in the order of the trees, so that threads cannot change the sums."""
-        self.total[votes.distinct] += votes.copies[:, None, None] * votes.predictions
+        """Add the votes of a tree, in any order; a prediction beyond the largest target counts as that."""
+        steps = nearest_steps(np.clip(votes.predictions, -self.largest, self.largest), self.unit)
+        self.total[votes.distinct] += votes.copies[:, None, None] * steps
         self.n_votes[votes.distinct] += votes.copies
 
     def best(self) -> int:
@@ -120,7 +146,7 @@ class OutOfBag:
         """Compute the prediction of each row in the order of the table; NaN for rows in every sample."""
         predictions = np.full((self.rows.n_rows, self.total.shape[2]), np.nan)
         voted = np.flatnonzero(self.n_votes)
-        mean = np.full_like(self.total[:, candidate], np.nan)
+        mean = np.full(self.total[:, candidate].shape, np.nan)
         mean[voted] = apply_temperature(self._mean(voted)[:, candidate], temperature)
         predictions[self.rows.origin[: len(self.distinct)]] = mean[self.distinct]
         return predictions
@@ -132,7 +158,7 @@ class OutOfBag:
         return distinct, np.bincount(self.distinct, weight[: len(self.distinct)])[distinct]
 
     def _mean(self, distinct: NDArray[np.intp]) -> Floats:
-        mean: Floats = self.total[distinct] / self.n_votes[distinct, None, None]
+        mean: Floats = self.total[distinct] / self.n_votes[distinct, None, None] * self.unit
         return mean
 
 

@@ -4,24 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import numpy as np
-
+from hornbeam.data.engine import Engine
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
-from hornbeam.ensembles.forest.bootstrap import Bootstrap, Sample
+from hornbeam.ensembles.forest.bootstrap import Bootstrap
 from hornbeam.ensembles.forest.forest import Forest
-from hornbeam.ensembles.forest.out_of_bag import OutOfBag, OutOfBagVotes
+from hornbeam.ensembles.forest.growth import ForestGrowth, grow_trees
+from hornbeam.ensembles.forest.out_of_bag import OutOfBag
 from hornbeam.ensembles.parallel_map import parallel_map
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels.elementary import log
-from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["BINS", "SMOOTHING_CANDIDATES", "ForestResult", "ForestTrainer", "default_grower"]
+__all__ = ["BINS", "SMOOTHING_CANDIDATES", "ForestResult", "ForestTrainer", "GrownForest", "default_grower"]
+
+type Listener = Callable[[int], None] | None
 
 BINS = (
     255  #: of a numeric feature: a forest averages over many thresholds, so more cost time and gain nothing
@@ -85,8 +86,8 @@ class ForestTrainer:
 
     Notes
     -----
-    Random draws depend on the seed, the number of the tree, the node and the rows, but neither on the number of
-    threads nor on the order of the rows. The first ten trees of a hundred are the forest of ten, except for a chosen
+    Random draws depend on the seed, the number of the tree, the node and the rows, but not on the engine, the number of
+    threads or the order of the rows. The first ten trees of a hundred are the forest of ten, except for a chosen
     smoother and temperature.
 
     Examples
@@ -97,6 +98,9 @@ class ForestTrainer:
     >>> trainer = ForestTrainer(Recipe(grower=Grower(max_features=2)), n_trees=20)
     >>> forest = trainer.fit(table).forest
     >>> forest.digest == trainer.fit(table, n_jobs=3).forest.digest
+    True
+    >>> from hornbeam.data import LocalEngine
+    >>> forest.digest == trainer.fit(table, engine=LocalEngine(groups=7, reverse=True)).forest.digest
     True
     """
 
@@ -124,50 +128,103 @@ class ForestTrainer:
             )
 
     def fit(
-        self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None
+        self,
+        table: Table,
+        *,
+        engine: Engine | None = None,
+        n_jobs: int = 1,
+        on_progress: Listener = None,
     ) -> ForestResult:
-        """Grow a forest from a table; the result does not depend on `n_jobs`, the threads that share the trees.
+        """Grow a forest from a table and smooth its trees.
 
-        `on_progress` is called after each tree with the number of trees so far.
+        Parameters
+        ----------
+        table : Table
+            Rows with their target.
+        engine : Engine, optional
+            Its tasks grow the trees; None: `n_jobs` threads. The forest does not depend on it.
+        n_jobs : int, default 1
+            Threads for the work in this process.
+        on_progress : callable, optional
+            Called with the number of trees so far: after each tree, or with an engine after all.
+
+        Returns
+        -------
+        ForestResult
         """
+        return self.grow(table, engine=engine, n_jobs=n_jobs, on_progress=on_progress).finish(n_jobs)
+
+    def grow(
+        self,
+        table: Table,
+        *,
+        engine: Engine | None = None,
+        n_jobs: int = 1,
+        on_progress: Listener = None,
+    ) -> "GrownForest":
+        """Grow the trees and choose their smoother and the temperature; parameters as in `fit`."""
         rows = CanonicalRows.of(table, self.recipe, n_jobs)
         bootstrap = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
         grower = self.recipe.grower
         if bootstrap is not None:
             grower = replace(grower, design_effect=bootstrap.design_effect)
-        candidates = [replace(self.recipe, smoother=one) for one in self.smoothers] or [self.recipe]
-        out_of_bag: OutOfBag | None = None
-        if self.out_of_bag or self.smoothers:
-            out_of_bag = OutOfBag.of(rows, len(candidates), all_rows=self.out_of_bag)
-
-        def grow(number: int) -> tuple[Tree, OutOfBagVotes | None]:
-            sample = _all_rows(rows) if bootstrap is None else bootstrap.sample(number)
-            sampled = rows.sample(sample.rows, sample.weight, sample.unit)
-            grown = grower.grow(sampled, key=child_key(self.seed, number))
-            tree = self.recipe.prune(grown, sampled.table)
-            if out_of_bag is None:
-                return tree, None
-            beliefs = [candidate.smooth(tree).belief for candidate in candidates]
-            return tree, out_of_bag.votes(tree, sample.n_left, beliefs)
-
-        trees = []
-        for tree, votes in parallel_map(grow, self.n_trees, n_jobs):
-            trees.append(tree)
-            if out_of_bag is not None and votes is not None:
-                out_of_bag.add(votes)
-            if on_progress is not None:
-                on_progress(len(trees))
+        candidates = tuple([replace(self.recipe, smoother=one) for one in self.smoothers]) or (self.recipe,)
+        growth = ForestGrowth(
+            rows,
+            replace(self.recipe, grower=grower),
+            bootstrap,
+            self.n_trees,
+            candidates if self.out_of_bag or self.smoothers else (),
+            self.out_of_bag,
+            self.seed,
+        )
+        out_of_bag = growth.start_votes()
+        if engine is None:
+            trees = _grow_on_threads(growth, out_of_bag, n_jobs, on_progress)
+        else:
+            trees = _grow_on_engine(growth, out_of_bag, engine, on_progress)
         best, temperature, predictions = 0, 1.0, None
         if out_of_bag is not None:
             best = out_of_bag.best()
             temperature = out_of_bag.temperature(best) if self.smoothers else 1.0
             predictions = out_of_bag.predictions(best, temperature) if self.out_of_bag else None
-        smooth = candidates[best].smooth
-        smoothed = tuple(parallel_map(lambda number: smooth(trees[number]), self.n_trees, n_jobs))
-        return ForestResult(Forest(smoothed, temperature), predictions, candidates[best].smoother)
+        return GrownForest(trees, candidates[best], temperature, predictions)
 
 
-def _all_rows(rows: CanonicalRows) -> Sample:
-    """Return the sample of all rows at their own weights."""
-    n_rows = rows.n_rows
-    return Sample(np.arange(n_rows), rows.table.weight, rows.table.unit, np.zeros(n_rows, np.int64))
+class GrownForest(NamedTuple):
+    """Trees before smoothing, and what was chosen by their votes: the recipe with its smoother, and the temperature."""
+
+    trees: list[Tree]
+    recipe: Recipe
+    temperature: float
+    out_of_bag: Floats | None
+
+    def finish(self, n_jobs: int = 1) -> ForestResult:
+        """Smooth the trees."""
+        smooth, trees = self.recipe.smooth, self.trees
+        smoothed = tuple(parallel_map(lambda number: smooth(trees[number]), len(trees), n_jobs))
+        return ForestResult(Forest(smoothed, self.temperature), self.out_of_bag, self.recipe.smoother)
+
+
+def _grow_on_threads(
+    growth: ForestGrowth, out_of_bag: OutOfBag | None, n_jobs: int, on_progress: Listener
+) -> list[Tree]:
+    trees = []
+    for tree, votes in parallel_map(lambda number: growth.grow(number, out_of_bag), growth.n_trees, n_jobs):
+        trees.append(tree)
+        if out_of_bag is not None and votes is not None:
+            out_of_bag.add(votes)
+        if on_progress is not None:
+            on_progress(len(trees))
+    return trees
+
+
+def _grow_on_engine(
+    growth: ForestGrowth, out_of_bag: OutOfBag | None, engine: Engine, on_progress: Listener
+) -> list[Tree]:
+    [grown] = engine.reduce(grow_trees, range(growth.n_trees), growth)
+    if out_of_bag is not None:
+        out_of_bag.total[:], out_of_bag.n_votes[:] = grown.total, grown.n_votes
+    if on_progress is not None:
+        on_progress(growth.n_trees)
+    return grown.in_order()  # type: ignore[no-any-return]

@@ -1,0 +1,121 @@
+"""Growth of the trees of a forest: each by its number, in this process or by the tasks of an engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from hornbeam.ensembles.canonical_rows import CanonicalRows
+from hornbeam.ensembles.forest.bootstrap import Bootstrap, Sample
+from hornbeam.ensembles.forest.out_of_bag import OutOfBag, OutOfBagVotes
+from hornbeam.kernels.subtree import child_key
+from hornbeam.recipe import Recipe
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts
+
+__all__ = ["ForestGrowth", "GrownTrees", "grow_trees"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestGrowth:
+    """All that a tree is grown from, beside its number.
+
+    Parameters
+    ----------
+    rows : CanonicalRows
+        The rows of all trees.
+    recipe : Recipe
+        Grows and prunes each tree.
+    bootstrap : Bootstrap or None
+        Draws the sample of each tree; None for all rows.
+    n_trees : int
+        Number of trees of the forest.
+    candidates : tuple of Recipe
+        Their smoothers predict the rows out of the bag; empty: no predictions are needed.
+    all_rows : bool
+        Whether to predict all rows out of the bag, or as many as the choice of a smoother needs.
+    seed : int
+        Seed of the features drawn at each node.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"]), Recipe())
+    >>> ForestGrowth(rows, Recipe(), None, 1).grow(0)[0].evidence[0].tolist()
+    [2, 1]
+    """
+
+    rows: CanonicalRows
+    recipe: Recipe
+    bootstrap: Bootstrap | None
+    n_trees: int
+    candidates: tuple[Recipe, ...] = ()
+    all_rows: bool = False
+    seed: int = 0
+
+    def start_votes(self) -> OutOfBag | None:
+        """Return out-of-bag sums without any votes; None if no predictions are needed."""
+        if self.bootstrap is None or not self.candidates:
+            return None
+        n_candidates = len(self.candidates)
+        return OutOfBag.of(
+            self.rows, self.bootstrap.copies, self.n_trees, n_candidates, all_rows=self.all_rows
+        )
+
+    def grow(self, number: int, out_of_bag: OutOfBag | None = None) -> tuple[Tree, OutOfBagVotes | None]:
+        """Grow a tree without smoothing, and predict the rows out of its bag."""
+        sample = _all_rows(self.rows) if self.bootstrap is None else self.bootstrap.sample(number)
+        sampled = self.rows.sample(sample.rows, sample.weight, sample.unit)
+        grown = self.recipe.grower.grow(sampled, key=child_key(self.seed, number))
+        tree = self.recipe.prune(grown, sampled.table)
+        if out_of_bag is None:
+            return tree, None
+        beliefs = [candidate.smooth(tree).belief for candidate in self.candidates]
+        return tree, out_of_bag.votes(tree, sample.n_left, beliefs)
+
+
+@dataclass(slots=True, eq=False)
+class GrownTrees:
+    """Some trees by their number, with the sums of their votes; ``+=`` joins those of two tasks.
+
+    Examples
+    --------
+    >>> some = GrownTrees({3: "tree 3"}, np.array([5]), np.array([1]))
+    >>> some += GrownTrees({1: "tree 1"}, np.array([2]), np.array([1]))
+    >>> some.in_order(), some.total
+    (['tree 1', 'tree 3'], array([7]))
+    """
+
+    trees: dict[int, Tree]
+    total: Counts | None
+    n_votes: Counts | None
+
+    def __iadd__(self, other: Self) -> Self:
+        self.trees |= other.trees
+        for own, others in ((self.total, other.total), (self.n_votes, other.n_votes)):
+            if own is not None and others is not None:
+                own += others
+        return self
+
+    def in_order(self) -> list[Tree]:
+        """Return the trees in the order of their numbers."""
+        return [self.trees[number] for number in sorted(self.trees)]
+
+
+def grow_trees(numbers: Sequence[int], growth: ForestGrowth) -> list[GrownTrees]:
+    """Grow some trees: a task of an engine."""
+    out_of_bag, trees = growth.start_votes(), {}
+    for number in numbers:
+        trees[number], votes = growth.grow(number, out_of_bag)
+        if out_of_bag is not None and votes is not None:
+            out_of_bag.add(votes)
+    if out_of_bag is None:
+        return [GrownTrees(trees, None, None)]
+    return [GrownTrees(trees, out_of_bag.total, out_of_bag.n_votes)]
+
+
+def _all_rows(rows: CanonicalRows) -> Sample:
+    """Return the sample of all rows at their own weights."""
+    n_rows = rows.n_rows
+    return Sample(np.arange(n_rows), rows.table.weight, rows.table.unit, np.zeros(n_rows, np.int64))
