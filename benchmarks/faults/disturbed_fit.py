@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,12 @@ from distributed import Client
 
 from benchmarks import synthetic
 from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.schema import Kind
 from hornbeam.engines import DaskEngine
+from hornbeam.ensembles.forest.from_source import fit_forest
+from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.out_of_core import Plan, fit
-from hornbeam.recipe import PRESETS
+from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 
 FEATURES = 10
 SETTINGS = {
@@ -100,12 +103,30 @@ class Watched:
         self.engine.close()
 
 
-def grow(rows: Path, engine: Watched, cache: Path, checkpoint: Path | None = None) -> str:
-    """The whole way from files to a finished tree, level by level; its digest."""
-    source = ParquetSource.open(rows, target="y", engine=engine)
+def grow(
+    rows: Path, engine: Watched, cache: Path, checkpoint: Path | None = None, model: str = "tree"
+) -> str:
+    """The whole way from files to a finished tree, level by level, or to a forest; its digest."""
+    if model == "forest":
+        return _grow_forest(rows, engine)
+    regression = model == "regression"
+    target, kind = ("x0", Kind.NUMERIC) if regression else ("y", Kind.NOMINAL)
+    source = ParquetSource.open(rows, target=target, target_kind=kind, engine=engine)
     recipe = PRESETS["default"]
+    if regression:
+        recipe = REGRESSION_PRESETS["default"]
+        recipe = replace(recipe, grower=replace(recipe.grower, max_depth=10))
     plan = Plan.of(source, recipe, memory=source.n_rows * 8)
     return fit(source, recipe, engine, plan=plan, cache=cache, checkpoint=checkpoint).digest
+
+
+def _grow_forest(rows: Path, engine: Watched) -> str:
+    """A forest grown on a quarter of the rows, with all rows counted in every tree."""
+    source = ParquetSource.open(rows, target="y", engine=engine)
+    grower = replace(default_grower(), max_features=3)
+    trainer = ForestTrainer(Recipe(255, grower), n_trees=30, smoothers=SMOOTHING_CANDIDATES)
+    plan = Plan.of(source, None, grow_rows=source.n_rows // 4)
+    return fit_forest(source, trainer, engine, plan=plan).result.forest.digest
 
 
 @dataclass(slots=True)

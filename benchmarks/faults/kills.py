@@ -11,7 +11,10 @@ with it. ``memory``: a task takes all memory at its first try, and the nanny end
 of the undisturbed fit, and no pass may take more than `patience` seconds. The peers train through their own Dask
 interfaces, with one worker killed on the way.
 
-Every run is a line of JSON in ``kills.jsonl`` under ``--out``; the last line sums up. It may be stopped at any
+``--model regression`` is a tree of a numeric target, and ``--model forest`` a forest of a quarter of the rows, with all
+rows counted; neither has runs of drivers or peers (``--driver 0 --peers ""``).
+
+Every run is a line of JSON in ``kills.jsonl`` (``kills-forest.jsonl`` and so on) under ``--out``; the last line sums up. It may be stopped at any
 moment: the same command goes on with the runs that are not there yet. Exit status 1 if a tree of ours differed or did
 not come.
 """
@@ -51,8 +54,8 @@ type Run = dict[str, Any]
 class Bench:
     """The rows, and what an undisturbed fit makes of them."""
 
-    def __init__(self, rows: Path, patience: float, seed: int) -> None:
-        self.rows, self.patience, self.seed = rows, patience, seed
+    def __init__(self, rows: Path, patience: float, seed: int, model: str = "tree") -> None:
+        self.rows, self.patience, self.seed, self.model = rows, patience, seed, model
         self.digest, self.seconds = "", 0.0
         self.passes: list[tuple[str, float]] = []
         self.done: set[tuple[str, int]] = set()
@@ -75,7 +78,7 @@ class Bench:
             for turn in range(4):
                 engine = Watched(DaskEngine(client))
                 begin = time.perf_counter()
-                self.digest = grow(self.rows, engine, folder / str(turn))
+                self.digest = grow(self.rows, engine, folder / str(turn), model=self.model)
                 times.append(time.perf_counter() - begin)
                 passes.append(engine.passes)
         self.seconds = statistics.median(times[1:])
@@ -109,7 +112,7 @@ class Bench:
                 engine = Watched(DaskEngine(client, deadline=self.patience), disturbance.on_pass)
                 begin = time.perf_counter()
                 with new_folder() as folder:
-                    digest = _answer(grow, self.rows, engine, folder)
+                    digest = _answer(grow, self.rows, engine, folder, None, self.model)
                 disturbance.end()
                 longest = round(max(seconds for _, seconds in engine.passes), 2)
                 yield self.judged(
@@ -134,7 +137,7 @@ class Bench:
                 with new_folder() as folder:
                     engine = Watched(DaskEngine(client, deadline=self.patience))
                     engine.change = eating(folder / "eaten", at)
-                    digest = _answer(grow, self.rows, engine, folder / "cache")
+                    digest = _answer(grow, self.rows, engine, folder / "cache", None, self.model)
                     eaten = (folder / "eaten").exists()
                 yield self.judged("memory", run, begin, digest, phase=self.passes[at][0], kills=int(eaten))
 
@@ -244,6 +247,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--model", choices=["tree", "regression", "forest"], default="tree")
     for kind, n in KINDS.items():
         parser.add_argument(f"--{kind}", type=int, default=n, help="runs of this kind")
     parser.add_argument("--peers", default="lightgbm,xgboost")
@@ -259,18 +263,20 @@ def main() -> int:
         drive(*chosen.drive)
         return 0
     names = [name for name in chosen.peers.split(",") if name]
-    runs = _earlier(chosen.out, chosen.rows)
+    name = "kills.jsonl" if chosen.model == "tree" else f"kills-{chosen.model}.jsonl"
+    file = None if chosen.out is None else chosen.out / name
+    runs = _earlier(file, chosen.rows)
 
     def add(run: Run) -> None:
         runs.append(run)
         print(json.dumps(run), flush=True)
-        if chosen.out:
-            chosen.out.mkdir(parents=True, exist_ok=True)
-            (chosen.out / "kills.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs))
+        if file:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("".join(json.dumps(run) + "\n" for run in runs))
 
     with new_folder() as rows:
         write_rows(rows, chosen.rows)
-        bench = Bench(rows, chosen.patience, chosen.seed)
+        bench = Bench(rows, chosen.patience, chosen.seed, chosen.model)
         if not runs:
             add(bench.measure() | {"rows": chosen.rows})
         bench.recall(runs)
@@ -283,9 +289,8 @@ def main() -> int:
     return not all(run["same"] for run in runs if run["kind"] in KINDS)
 
 
-def _earlier(out: Path | None, rows: int) -> list[Run]:
+def _earlier(file: Path | None, rows: int) -> list[Run]:
     """The runs that an earlier call with as many rows has left, without its summary."""
-    file = None if out is None else out / "kills.jsonl"
     if file is None or not file.exists():
         return []
     runs = [json.loads(line) for line in file.read_text().splitlines()]

@@ -14,6 +14,8 @@ __all__ = [
     "BoostedTreesRanker",
     "BoostedTreesRegressor",
     "Costs",
+    "DaskForestClassifier",
+    "DaskForestRegressor",
     "DaskTreeClassifier",
     "DaskTreeRegressor",
     "DecisionRule",
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
     from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
     from hornbeam.estimators.dask_classifier import DaskTreeClassifier
+    from hornbeam.estimators.dask_forest_classifier import DaskForestClassifier
+    from hornbeam.estimators.dask_forest_regressor import DaskForestRegressor
     from hornbeam.estimators.dask_regressor import DaskTreeRegressor
     from hornbeam.estimators.distill import distill
     from hornbeam.estimators.forest_classifier import ForestClassifier
@@ -80,6 +84,8 @@ else:
         "BoostedTreesRanker": ".estimators.ranker",
         "BoostedTreesRegressor": ".estimators.boosted_regressor",
         "Costs": ".tree",
+        "DaskForestClassifier": ".estimators.dask_forest_classifier",
+        "DaskForestRegressor": ".estimators.dask_forest_regressor",
         "DaskTreeClassifier": ".estimators.dask_classifier",
         "DaskTreeRegressor": ".estimators.dask_regressor",
         "DecisionRule": ".tree",

@@ -4,13 +4,22 @@ import os
 import signal
 import threading
 import time
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hornbeam import DaskTreeClassifier, DaskTreeRegressor, TreeRegressor
+from hornbeam import (
+    DaskForestClassifier,
+    DaskForestRegressor,
+    DaskTreeClassifier,
+    DaskTreeRegressor,
+    ForestClassifier,
+    ForestRegressor,
+    TreeRegressor,
+)
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
@@ -24,7 +33,7 @@ SETTINGS = {"threads_per_worker": 1, "dashboard_address": ":0", "set_as_default"
 
 
 class Killer:
-    """A Dask engine that kills a busy worker shortly after the start of some passes."""
+    """A Dask engine that kills a busy worker shortly after the start of some passes, by their number or task."""
 
     def __init__(self, client, at):
         self.engine, self.client, self.at = DaskEngine(client, deadline=300), client, set(at)
@@ -35,7 +44,7 @@ class Killer:
         return 2
 
     def reduce(self, *arguments, **options):
-        if self.n_passes in self.at:
+        if self.n_passes in self.at or arguments[0].__name__ in self.at:
             threading.Thread(target=self._kill).start()
         self.n_passes += 1
         return self.engine.reduce(*arguments, **options)
@@ -66,14 +75,10 @@ def test_workers_killed_while_a_tree_is_grown(dask_processes):
     assert (engine.n_kills, engine.n_passes) == (2, 8)
 
 
-@pytest.mark.parametrize(
-    "n_processes", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(4, marks=pytest.mark.long)]
-)
-def test_processes_fit_the_same_regression_tree(dask_processes, tmp_path, n_processes):
-    """Files that do not fit memory: nominal and missing values, and weights."""
+@pytest.fixture
+def homes(tmp_path):
+    """Files with nominal and missing values, weights, and one target each of classes and of numbers."""
     pd = pytest.importorskip("pandas")
-    from distributed import Client
-
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(
         {"area": rng.normal(size=600).round(2), "town": rng.choice(["Bern", "Ulm", None], 600)}
@@ -81,12 +86,64 @@ def test_processes_fit_the_same_regression_tree(dask_processes, tmp_path, n_proc
     rows["price"] = rows["area"] * np.where(rows["town"] == "Ulm", 2, -1) + rng.normal(size=600)
     rows.loc[::7, "area"] = np.nan
     rows["times"] = rng.exponential(size=600)
-    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=40)
+    rows["sold"] = np.where(rows["price"] > 0, "yes", "no")
+    for target in ("price", "sold"):
+        (tmp_path / target).mkdir()
+        rows[["area", "town", "times", target]].to_parquet(
+            tmp_path / target / "rows.parquet", row_group_size=40
+        )
+    return rows, tmp_path
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "forest"),
+    [
+        ("sold", DaskForestClassifier, ForestClassifier(30, oob_score=True)),
+        ("price", DaskForestRegressor, ForestRegressor(30, oob_score=True)),
+    ],
+)
+def test_processes_fit_the_same_forest_and_survive_a_kill(dask_processes, homes, target, kind, forest):
+    """A worker dies while trees are grown; then the forest of a sample, with all rows counted."""
+    rows, folder = homes
+    expected = clone(forest).fit(rows[["area", "town"]], rows[target], rows["times"])
+    sampled = clone(forest).fit(folder / target, target, "times", grow_rows=300)
+    engine = Killer(dask_processes, at=["grow_trees"])
+    dask_forest = kind(forest, client=dask_processes)
+    fitted = dask_forest.fit(folder / target, target, "times", engine=engine)
+    assert engine.n_kills == 1
+    assert fitted.forest_.digest == expected.forest_.digest
+    assert fitted.estimator_.oob_score_ == expected.oob_score_
+    fitted = dask_forest.fit(folder / target, target, "times", grow_rows=300)
+    assert fitted.forest_.digest == sampled.forest_.digest
+
+
+def test_rows_are_sent_to_each_worker_once(dask_processes):
+    """A large shared object is the result of one task, which Dask repeats when its worker dies."""
+    shared = np.arange(1_000_000)
+    engine = Killer(dask_processes, at=["total"])
+    with warnings.catch_warnings(action="error"):  # of a large graph
+        assert engine.reduce(total, range(40), shared) == [40 * shared.sum()]
+    assert engine.n_kills == 1
+
+
+def total(numbers, shared):
+    time.sleep(0.02)
+    return [len(numbers) * shared.sum()]
+
+
+@pytest.mark.parametrize(
+    "n_processes", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(4, marks=pytest.mark.long)]
+)
+def test_processes_fit_the_same_regression_tree(dask_processes, homes, n_processes):
+    """Files that do not fit memory: nominal and missing values, and weights."""
+    from distributed import Client
+
+    rows, folder = homes
     tree = TreeRegressor(smoothing="m-branch", max_depth=5)
     expected = clone(tree).fit(rows[["area", "town"]], rows["price"], rows["times"])
     settings = SETTINGS | {"n_workers": n_processes}
     with nullcontext(dask_processes) if n_processes == 2 else Client(**settings) as client:
-        reg = DaskTreeRegressor(tree, client=client).fit(tmp_path, "price", "times", memory=9_000)
+        reg = DaskTreeRegressor(tree, client=client).fit(folder / "price", "price", "times", memory=9_000)
     assert reg.tree_.digest == expected.tree_.digest
 
 

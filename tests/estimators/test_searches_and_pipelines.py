@@ -72,7 +72,6 @@ def test_a_pipeline_that_changes_rows_is_neither_saved_nor_exported(tmp_path):
     "estimator",
     [
         ForestClassifier(2),
-        hornbeam.ForestRegressor(2),
         hornbeam.BoostedTreesClassifier(),
         hornbeam.BoostedTreesRegressor(),
         hornbeam.BoostedTreesRanker(),

@@ -1,16 +1,19 @@
 """Dask engine: a pass is one small graph of tasks that fold, tasks that combine, and one final task per block.
 
-Nothing is scattered, pinned or stored on a worker, so Dask can repeat whatever is lost with a worker.
+Nothing is scattered, pinned or stored on a worker, so Dask can repeat whatever is lost with a worker. A large shared
+object is the result of a task of its own, which Dask copies from worker to worker.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial, reduce
 from itertools import batched, count
 from operator import iadd, itemgetter
+from pickle import PickleBuffer
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -26,6 +29,7 @@ __all__ = ["DaskEngine"]
 
 _GROUPS_PER_THREAD = 3  # above 2 the scheduler assigns them one by one, which balances slow ones
 _CHECK_SECONDS = 600.0  # interval of the checks for a pass that is stuck
+_MANY_BYTES = 1_000_000  # a larger shared object is sent to each worker once, not with each task
 _STUCK_SECONDS = 3600.0  # seconds that the same tasks may run
 
 
@@ -108,10 +112,12 @@ class DaskEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold groups of partitions, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
-        from dask import delayed
+        from dask import config, delayed
 
         with explained(self.client):
             begin, name, numbers = monotonic(), uuid4().hex, count()
+            kept: tuple[Any, ...]
+            sent: tuple[Any, ...]
 
             def submit(step: str, function: Callable[..., Any], *arguments: Any) -> Any:
                 key = (f"{step}-{name}", next(numbers))
@@ -120,7 +126,10 @@ class DaskEngine:
             groups = group_partitions(
                 partitions, self.groups or self.parallelism * (_GROUPS_PER_THREAD if blocks == 1 else 1)
             )
-            folded = [submit("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
+            kept, sent = (shared,), ()
+            if _n_bytes(shared) > _MANY_BYTES:
+                kept, sent = (), (submit("share", partial(_given, shared)),)
+            folded = [submit("fold", partial(_fold, task, group, blocks, *kept), *sent) for group in groups]
             totals = []
             for block in range(blocks):
                 parts = (
@@ -131,8 +140,11 @@ class DaskEngine:
                         submit("combine", partial(_combine, combine), some)
                         for some in batched(parts, self.fan_in)
                     ]
-                totals.append(submit("finish", partial(_finish, combine, finish, block, shared), parts))
-            futures = self.client.compute(totals, retries=self.retries, optimize_graph=False)
+                finished = partial(_finish, combine, finish, block, *kept)
+                totals.append(submit("finish", finished, *sent, parts))
+            # A warning of large graphs would be wrong: what is large is in the graph once.
+            with config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+                futures = self.client.compute(totals, retries=self.retries, optimize_graph=False)
             try:
                 results = self._wait(futures, name)
             finally:
@@ -171,10 +183,23 @@ class DaskEngine:
         )
 
 
+def _n_bytes(shared: Any) -> int:
+    """Return the size of a pickle of an object, without copying its arrays."""
+    import cloudpickle
+
+    buffers: list[PickleBuffer] = []
+    pickled = cloudpickle.dumps(shared, protocol=5, buffer_callback=buffers.append)
+    return len(pickled) + sum(buffer.raw().nbytes for buffer in buffers)
+
+
 # ---- tasks ---------------------------------------------------------------------------------------------
 
 
-def _fold(task: Task, partitions: Sequence[Any], shared: Any, blocks: int) -> Any:
+def _given(shared: Any) -> Any:
+    return shared
+
+
+def _fold(task: Task, partitions: Sequence[Any], blocks: int, shared: Any) -> Any:
     parts = fold_partitions(task, partitions, shared, blocks)
     return parts if blocks > 1 else parts[0]
 

@@ -8,6 +8,7 @@ Reading order:
 - `rule_classifier`: an ordered list of rules, made from a tree.
 - `smoothed_classifier`: trees of other libraries with smoothed probabilities.
 - `dask_classifier`, `dask_regressor`: a `TreeClassifier` or `TreeRegressor` on a Dask cluster.
+- `dask_forest_classifier`, `dask_forest_regressor`: a forest on a Dask cluster.
 - `distill`: one tree that approximates another model.
 - `headless`: fits of the command line, without scikit-learn.
 - `parameters/`: from strings and numbers to growers, smoothers, pruners and trainers.

@@ -3,17 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.estimators.methods.dask_methods import DaskTreeMethods
-from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.dask_methods import DaskClassifierMethods, DaskTreeMethods
 from hornbeam.estimators.tree_classifier import TreeClassifier
 
 __all__ = ["DaskTreeClassifier"]
 
 
-class DaskTreeClassifier(DaskTreeMethods, ClassifierMethods):
+class DaskTreeClassifier(DaskTreeMethods, DaskClassifierMethods):
     """A `TreeClassifier` fitted on a Dask cluster.
 
     The rows are a dask collection, or files that the workers read. The fitted tree is the same, bit for bit, as that of
@@ -106,13 +104,3 @@ class DaskTreeClassifier(DaskTreeMethods, ClassifierMethods):
         """
         check_is_fitted(self)
         return self._predict_parts("predict", X, self.classes_[:0], prior=prior, costs=costs)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The class labels."""
-        return self.estimator_.classes_  # type: ignore[no-any-return]
-
-    @property
-    def n_classes_(self) -> int:
-        """Number of classes."""
-        return self.estimator_.n_classes_  # type: ignore[no-any-return]

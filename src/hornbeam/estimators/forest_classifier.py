@@ -1,19 +1,22 @@
 """`ForestClassifier`: a random forest for classes as a scikit-learn estimator."""
 
+import sys
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, classes_of, is_source_like, open_source
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import size
 from hornbeam.typing import Floats
 
 __all__ = ["ForestClassifier"]
@@ -106,6 +109,9 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
     The same rows give the same forest, bit for bit, in any order and on any number of threads. A row of weight 2 is the
     same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
+    Rows of files that do not fit `memory` are sampled: the trees are grown on the sample, smoothing and temperature are
+    chosen on it, and then all rows are counted in every tree. Out-of-bag attributes are those of the sample.
+
     References
     ----------
     Breiman (2001) :cite:p:`breiman2001`; temperature: Guo, Pleiss, Sun and Weinberger (2017) :cite:p:`guo2017`.
@@ -167,32 +173,56 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
 
     @exclusive
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        engine: Any = None,
+        grow_rows: int | None = None,
+        memory: int | None = None,
+    ) -> Self:
         """Grow the trees.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings or categories, with missing values in any form.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights: a row of weight 2 counts as two rows.
+        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
+            patterns, whose rows need not fit in memory.
+        y : array-like of shape (n_rows,), or str
+            Class labels; for files, the name of the column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        engine : Engine, default=None
+            What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
+            this process. The forest does not depend on it.
+        grow_rows : int, default=None
+            Grow on a sample of this size, then count all rows in every tree. None: on all rows if they fit in
+            `memory`, else on a sample of as many as fit, up to 5 million.
+        memory : int, default=None
+            Bytes of memory for the rows of files. None: 2**29.
 
         Returns
         -------
         ForestClassifier
             Itself, fitted.
         """
-        require_in_memory(self, X)
+        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
-            labels = read_classes(self, y)
-            table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            result = self._train(table, progress)
-            self.classes_ = labels.classes
-            self.n_classes_ = len(labels.classes)
+            if is_source_like(X):
+                source = open_source(X, y, sample_weight, self.class_weight, engine)
+                classes = classes_of(source)
+            else:
+                labels = read_classes(self, y)
+                classes, memory = labels.classes, sys.maxsize
+                table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
+                source = MemorySource(table)
+            result, table = self._train(source, progress, engine, grow_rows, memory)
+            self.classes_ = classes
+            self.n_classes_ = len(classes)
             self.class_weight_ = (
-                np.ones(self.n_classes_) if table.class_weight is None else table.class_weight
+                np.ones(self.n_classes_) if source.class_weight is None else source.class_weight
             )
             if result.out_of_bag is not None:
                 self._score_out_of_bag(result.out_of_bag, table)

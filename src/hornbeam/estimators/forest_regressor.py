@@ -1,5 +1,6 @@
 """`ForestRegressor`: a random forest for a numeric target as a scikit-learn estimator."""
 
+import sys
 from typing import Any, Self
 
 import numpy as np
@@ -7,14 +8,16 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, is_source_like, open_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import size
 from hornbeam.typing import Floats
 
 __all__ = ["ForestRegressor"]
@@ -91,6 +94,9 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
     The same rows give the same forest, bit for bit, in any order and on any number of threads. A row of weight 2 is the
     same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
+    Rows of files that do not fit `memory` are sampled: the trees are grown on the sample, their smoothing is chosen on
+    it, and then all rows are counted in every tree. Out-of-bag attributes are those of the sample.
+
     References
     ----------
     Breiman (2001) :cite:p:`breiman2001`.
@@ -148,28 +154,49 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
 
     @exclusive
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        engine: Any = None,
+        grow_rows: int | None = None,
+        memory: int | None = None,
+    ) -> Self:
         """Grow the trees.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings or categories, with missing values in any form.
-        y : array-like of shape (n_rows,)
-            Numbers.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights: a row of weight 2 counts as two rows.
+        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
+            patterns, whose rows need not fit in memory.
+        y : array-like of shape (n_rows,), or str
+            Numbers; for files, the name of the column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        engine : Engine, default=None
+            What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
+            this process. The forest does not depend on it.
+        grow_rows : int, default=None
+            Grow on a sample of this size, then count all rows in every tree. None: on all rows if they fit in
+            `memory`, else on a sample of as many as fit, up to 5 million.
+        memory : int, default=None
+            Bytes of memory for the rows of files. None: 2**29.
 
         Returns
         -------
         ForestRegressor
             Itself, fitted.
         """
-        require_in_memory(self, X)
+        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
-            target = read_numeric(self, y)
-            table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
-            result = self._train(table, progress)
+            if is_source_like(X):
+                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC)
+            else:
+                target, memory = read_numeric(self, y), sys.maxsize
+                source = MemorySource(Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC))
+            result, table = self._train(source, progress, engine, grow_rows, memory)
             if result.out_of_bag is not None:
                 self._score_out_of_bag(result.out_of_bag, table)
         return self

@@ -172,8 +172,8 @@ def count_source(
     totals = _count_routes(engine, source, used, routes)
     units = evidence_units(source)
     return [
-        Counted(total[:, :-1], total[:, -1], units if route.shares is None else route.unit)
-        for route, total in zip(routes, totals, strict=True)
+        Counted(total[:, :-1], total[:, -1], units if one.shares is None else one.unit)
+        for one, total in zip(routes, totals, strict=True)
     ]
 
 
@@ -256,9 +256,9 @@ def _count_routes(
     while left:
         some = [routes[number] for number in left]
         [joined] = engine.reduce(_count, source.partitions(), _Pass(source, used, some))
-        parts = np.split(joined, np.cumsum([route.skeleton.n_nodes for route in some])[:-1])
-        for number, route, part in zip(left, some, parts, strict=True):
-            totals[number] = pull_up(route.skeleton, part) if route.shares is None else part
+        parts = np.split(joined, np.cumsum([one.skeleton.n_nodes for one in some])[:-1])
+        for number, one, part in zip(left, some, parts, strict=True):
+            totals[number] = pull_up(one.skeleton, part) if one.shares is None else part
         left = [number for number in left if routes[number].learn(totals[number])]
     return [totals[number] for number in range(len(routes))]
 
@@ -275,7 +275,7 @@ def _count(partitions: Sequence[Partition], shared: _Pass) -> list[Counts]:
 
     Rows that take one path count at the node where they stop, others at every node they pass.
     """
-    n_nodes = sum(route.skeleton.n_nodes for route in shared.routes)
+    n_nodes = sum(one.skeleton.n_nodes for one in shared.routes)
     total = np.zeros((n_nodes, shared.source.schema.n_channels + 1), np.int64)
     for partition in partitions:
         table, begin = shared.source.read(partition, features=shared.used), 0

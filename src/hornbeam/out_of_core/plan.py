@@ -41,9 +41,9 @@ class Plan:
     - with more rows, 5 million are grown on, or as many as fit: the splits of a tree need far fewer rows than its
       probabilities, and these are counted on every row.
 
-    Fits that cannot be done level by level use a sample, whatever the number of rows: with a pruner chosen by
-    cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), or fractional rows;
-    and with a teacher, which uses 20,000 rows at most.
+    Fits that cannot be done level by level use a sample, whatever the number of rows: forests, and trees with a pruner
+    chosen by cross-validation, a pruner that uses the training rows (`ErrorBased` that raises branches), or fractional
+    rows; and trees with a teacher, which uses 20,000 rows at most.
 
     Examples
     --------
@@ -62,14 +62,15 @@ class Plan:
 
     @classmethod
     def of(
-        cls, source: Source, fitter: Fitter, grow_rows: int | None = None, memory: int | None = None
+        cls, source: Source, fitter: Fitter | None, grow_rows: int | None = None, memory: int | None = None
     ) -> "Plan":
         """Decide on the plan of a fit.
 
         Parameters
         ----------
         source : Source
-        fitter : Recipe, CrossValidated or CrossFitted
+        fitter : Recipe, CrossValidated, CrossFitted or None
+            None: a forest.
         grow_rows : int, optional
             Grow on a sample of this many rows, then count all; on all rows, if there are no more. Default: all rows
             if they fit `memory` or are at most 20 million, a sample otherwise.
@@ -118,8 +119,10 @@ def bytes_per_row(source: Source) -> int:
     return values + (16 if source.schema.is_regression else 12)
 
 
-def _needs_memory(fitter: Fitter) -> str | None:
+def _needs_memory(fitter: Fitter | None) -> str | None:
     """Return the reason why the rows must be in memory, for a message; None if they need not be."""
+    if fitter is None:
+        return "a forest"
     if fitter.rows_to_grow is not None:
         return "a teacher"
     recipe = fitter.fixed_recipe

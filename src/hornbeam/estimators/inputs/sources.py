@@ -25,8 +25,10 @@ from hornbeam.typing import Floats
 __all__ = [
     "Fitted",
     "accepts_source",
+    "classes_of",
     "fit_source",
     "fit_to_source",
+    "names_of",
     "open_for_prediction",
     "open_source",
     "require_in_memory",
@@ -47,11 +49,11 @@ def require_in_memory(estimator: Any, X: Any) -> None:
 
     Examples
     --------
-    >>> from hornbeam import ForestClassifier
-    >>> require_in_memory(ForestClassifier(), "rows.parquet")
+    >>> from hornbeam import BoostedTreesClassifier
+    >>> require_in_memory(BoostedTreesClassifier(), "rows.parquet")
     Traceback (most recent call last):
         ...
-    hornbeam.errors.ParameterError: X is a path of files, and ForestClassifier takes rows in memory alone; ...
+    hornbeam.errors.ParameterError: X is a path of files, and BoostedTreesClassifier takes rows in memory alone; ...
     """
     if is_source_like(X):
         raise ParameterError(
@@ -139,7 +141,7 @@ def fit_source(
     tree, names = fit_to_source(
         estimator, classification_fitter, source, engine, grow_rows, cache, memory, on_progress
     )
-    classes = read_labels(np.array(source.schema.classes)).classes
+    classes = classes_of(source)
     rule = DecisionRule.of(estimator.costs, source.class_weight, classes.tolist())
     return Fitted(with_decision(tree, rule), classes, names, source.class_weight)
 
@@ -174,7 +176,29 @@ def fit_to_source(
         on_progress=on_progress,
         n_jobs=n_threads(estimator.n_jobs),
     )
-    return tree, source.table.names if isinstance(source, MemorySource) else source.schema.names
+    return tree, names_of(source)
+
+
+def classes_of(source: Source) -> NDArray[Any]:
+    """Return the class labels of a source.
+
+    Examples
+    --------
+    >>> classes_of(MemorySource(Table.read([[1.0], [2.0]], ["b", "a"]))).tolist()
+    ['a', 'b']
+    """
+    return read_labels(np.array(source.schema.classes)).classes
+
+
+def names_of(source: Source) -> tuple[str, ...] | None:
+    """Return the names of the columns; None for rows in memory without names.
+
+    Examples
+    --------
+    >>> print(names_of(MemorySource(Table.read([[1.0], [2.0]]))))
+    None
+    """
+    return source.table.names if isinstance(source, MemorySource) else source.schema.names
 
 
 def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:

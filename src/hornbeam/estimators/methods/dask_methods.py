@@ -1,4 +1,4 @@
-"""Methods of the estimators of one tree that are fitted on a Dask cluster."""
+"""Methods of the estimators of trees and forests that are fitted on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.source_like import is_source_like
 from hornbeam.data.table import Table
 from hornbeam.engines import DaskEngine
+from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.inputs.dask_rows import is_array, is_lazy, shared_folder, write_collection
-from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.estimator import ClassifierMethods, HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.tree.tree import Tree
 
 if TYPE_CHECKING:
     from hornbeam.out_of_core.predict import Predictions
 
-__all__ = ["DaskTreeMethods"]
+__all__ = ["DaskClassifierMethods", "DaskForestMethods", "DaskTreeMethods"]
 
 
-class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
-    """Fit and predictions of a tree estimator on a Dask cluster; `_of` is the class of that estimator."""
+class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
+    """Fit and predictions of an estimator on a Dask cluster; `_of` is the class of that estimator."""
 
     _of: ClassVar[Any]  # a type
+    _has_cache: ClassVar[bool]  # whether its `fit` keeps encoded rows in a cache
 
     def __init__(self, estimator: Any = None, *, client: Any = None) -> None:
         self.estimator = estimator
@@ -52,7 +54,7 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
         memory: int | None = None,
         cache: Any = None,
     ) -> Self:
-        """Grow, prune and smooth a tree.
+        """Fit the estimator.
 
         Parameters
         ----------
@@ -63,30 +65,35 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
         sample_weight : dask Series or Array of shape (n_rows,) or str, default=None
             Row weights, or the name of the column: a row of weight 2 counts as two rows.
         engine : Engine, default=None
-            What reads and counts the rows; None: ``DaskEngine(client)``.
+            What reads and counts the rows, and grows the trees of a forest; None: ``DaskEngine(client)``.
         grow_rows : int, default=None
-            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
-            most 20 million, else on a sample of up to 5 million.
+            Grow on a sample of this size, then count all rows. None: a tree on all rows if they fit in memory or are
+            at most 20 million, else on a sample of up to 5 million; a forest on all rows if they fit in memory, else
+            on a sample of as many as fit, up to 5 million.
         memory : int, default=None
             Bytes of memory for rows in this process; more rows stay on the cluster. None: 2**29.
         cache : path or False, default=None
             Folder that all workers see under this name. The files of a dask collection are written there and deleted
             after the fit; None: the folder for temporary files, which works if all workers are on this machine.
-            Encoded rows of files are kept there; None or False: the files are read again for each level.
+            A tree keeps encoded rows of files there; None or False: the files are read again for each level.
 
         Returns
         -------
-        DaskTreeClassifier or DaskTreeRegressor
+        DaskTreeClassifier, DaskTreeRegressor, DaskForestClassifier or DaskForestRegressor
             Itself, fitted.
         """
         estimator, is_collection = self._unfitted(), is_lazy(X)
-        options: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory, "cache": cache}
+        options: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory}
+        if self._has_cache:
+            options["cache"] = cache
         if is_collection or is_source_like(X):
             client = _client(self.client)
             options["engine"] = engine or DaskEngine(client)
         if is_collection:
             with shared_folder(cache, client) as folder:
-                rows, options["cache"] = f"{folder}/rows", cache is not False and f"{folder}/codes"
+                rows = f"{folder}/rows"
+                if self._has_cache:
+                    options["cache"] = cache is not False and f"{folder}/codes"
                 target, weight = write_collection(X, y, sample_weight, rows, client)
                 estimator.fit(rows, target, weight, **options)
             if is_array(X):
@@ -96,59 +103,25 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
         self.estimator_ = estimator
         return self
 
-    def predict_to(
-        self,
-        X: Any,
-        target: str | PathLike[str],
-        *,
-        keep: Sequence[str] = (),
-        level: float | None = None,
-        leaf: bool = False,
-        reasons: int = 0,
-        engine: Any = None,
-    ) -> Predictions:
-        """Predict the rows of files on the cluster and write the predictions to a folder of Parquet files.
-
-        Parameters
-        ----------
-        X : path, paths or Source
-            The rows.
-        target : str or path
-            The folder, which all workers see under this name.
-        keep, level, leaf, reasons
-            As in `TreeClassifier.predict_to`.
-        engine : Engine, default=None
-            What reads, predicts and writes; None: ``DaskEngine(client)``.
-
-        Returns
-        -------
-        Predictions
-            The files and the number of rows.
-        """
+    def _predict_to(self, X: Any, target: str | PathLike[str], engine: Any, **options: Any) -> Predictions:
         check_is_fitted(self)
         if is_lazy(X):
             raise ParameterError(
                 "X is a dask collection; expected the paths of files. Write it with X.to_parquet, or call predict."
             )
         engine = DaskEngine(_client(self.client)) if engine is None else engine
-        options: dict[str, Any] = {"keep": keep, "level": level, "leaf": leaf, "reasons": reasons}
         return self.estimator_.predict_to(X, target, engine=engine, **options)  # type: ignore[no-any-return]
 
     def to_local(self) -> Any:
-        """Return the fitted tree estimator, which needs no cluster: to explain, export and save.
+        """Return the fitted estimator, which needs no cluster: to explain, export and save.
 
         Returns
         -------
-        TreeClassifier or TreeRegressor
+        TreeClassifier, TreeRegressor, ForestClassifier or ForestRegressor
             A copy of `estimator_`.
         """
         check_is_fitted(self)
         return copy(self.estimator_)
-
-    @property
-    def tree_(self) -> Tree:
-        """The fitted tree as data."""
-        return self.estimator_.tree_  # type: ignore[no-any-return]
 
     @property
     def n_features_in_(self) -> int:
@@ -198,9 +171,101 @@ class DaskTreeMethods(MetaEstimatorMixin, HornbeamEstimator):
         """Clone the parameters, but share the client: a connection cannot be copied."""
         without_client = copy(self)
         without_client.client = None
-        twin: Self = super(DaskTreeMethods, without_client).__sklearn_clone__()
+        twin: Self = super(_DaskMethods, without_client).__sklearn_clone__()
         twin.client = self.client
         return twin
+
+
+class DaskTreeMethods(_DaskMethods):
+    """Methods of one tree on a Dask cluster."""
+
+    _has_cache = True
+
+    def predict_to(
+        self,
+        X: Any,
+        target: str | PathLike[str],
+        *,
+        keep: Sequence[str] = (),
+        level: float | None = None,
+        leaf: bool = False,
+        reasons: int = 0,
+        engine: Any = None,
+    ) -> Predictions:
+        """Predict the rows of files on the cluster and write the predictions to a folder of Parquet files.
+
+        Parameters
+        ----------
+        X : path, paths or Source
+            The rows.
+        target : str or path
+            The folder, which all workers see under this name.
+        keep, level, leaf, reasons
+            As in `TreeClassifier.predict_to`.
+        engine : Engine, default=None
+            What reads, predicts and writes; None: ``DaskEngine(client)``.
+
+        Returns
+        -------
+        Predictions
+            The files and the number of rows.
+        """
+        return self._predict_to(X, target, engine, keep=keep, level=level, leaf=leaf, reasons=reasons)
+
+    @property
+    def tree_(self) -> Tree:
+        """The fitted tree as data."""
+        return self.estimator_.tree_  # type: ignore[no-any-return]
+
+
+class DaskForestMethods(_DaskMethods):
+    """Methods of a forest on a Dask cluster."""
+
+    _has_cache = False
+
+    def predict_to(
+        self, X: Any, target: str | PathLike[str], *, keep: Sequence[str] = (), engine: Any = None
+    ) -> Predictions:
+        """Predict the rows of files on the cluster and write the predictions to a folder of Parquet files.
+
+        Parameters
+        ----------
+        X : path, paths or Source
+            The rows.
+        target : str or path
+            The folder, which all workers see under this name.
+        keep : sequence of str, default=()
+            As in `ForestClassifier.predict_to`.
+        engine : Engine, default=None
+            What reads, predicts and writes; None: ``DaskEngine(client)``.
+
+        Returns
+        -------
+        Predictions
+            The files and the number of rows.
+        """
+        return self._predict_to(X, target, engine, keep=keep)
+
+    @property
+    def forest_(self) -> Forest:
+        """The fitted trees as data."""
+        return self.estimator_.forest_  # type: ignore[no-any-return]
+
+
+class DaskClassifierMethods(ClassifierMethods):
+    """Class labels of a classifier on a Dask cluster."""
+
+    estimator_: Any
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        return self.estimator_.classes_  # type: ignore[no-any-return]
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return self.estimator_.n_classes_  # type: ignore[no-any-return]
 
 
 class _Prediction(NamedTuple):

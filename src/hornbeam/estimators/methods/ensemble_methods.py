@@ -5,12 +5,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.trainer import ForestResult
-from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_classes, warn_about_columns
+from hornbeam.estimators.inputs.fit_warnings import (
+    warn,
+    warn_about_classes,
+    warn_about_columns,
+    warn_about_source,
+)
+from hornbeam.estimators.inputs.sources import names_of
 from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_scores
 from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.methods.progress import Progress
@@ -41,15 +48,32 @@ class ForestMethods(_EnsembleMethods):
     _fitted = "forest_"
     forest_: Forest
 
-    def _train(self, table: Table, progress: Progress) -> ForestResult:
-        trainer, n_jobs = forest_trainer(self, table), n_threads(self.n_jobs)
-        warn_about_columns(table)
-        if not table.schema.is_regression:
-            warn_about_classes(table)
-        result = trainer.fit(table, n_jobs=n_jobs, on_progress=progress.listener(trainer.n_trees))
-        self._set_fitted(result.forest, table.names)
+    def _train(
+        self, source: Source, progress: Progress, engine: Any, grow_rows: int | None, memory: int | None
+    ) -> tuple[ForestResult, Table]:
+        """Grow the forest; return it with the rows that it was grown on."""
+        trainer, n_jobs = forest_trainer(self, source), n_threads(self.n_jobs)
+        warn_about_source(source)
+        if isinstance(source, MemorySource) and not source.schema.is_regression:
+            warn_about_classes(source.table)
+        listener = progress.listener(trainer.n_trees)
+        if isinstance(source, MemorySource) and grow_rows is None:
+            table = source.table
+            result = trainer.fit(table, engine=engine, n_jobs=n_jobs, on_progress=listener)
+        else:
+            # Imported when needed: slow to import.
+            from hornbeam.ensembles.forest.from_source import fit_forest
+            from hornbeam.out_of_core import Plan
+
+            plan = Plan.of(source, None, grow_rows, memory)
+            if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
+                trainer = forest_trainer(self, source, plan.rows)
+            result, table = fit_forest(
+                source, trainer, engine, plan=plan, n_jobs=n_jobs, on_progress=listener
+            )
+        self._set_fitted(result.forest, names_of(source))
         self.smoother_ = result.smoother
-        return result
+        return result, table
 
 
 class BoostingMethods(_EnsembleMethods):

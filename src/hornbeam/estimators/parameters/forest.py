@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.estimators.parameters.recipes import CLASSIFICATION_ONLY, make_grower, smoothing_options
@@ -24,10 +25,14 @@ from hornbeam.smoothing import Smoother
 __all__ = ["forest_trainer"]
 
 
-def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
-    """Make the trainer of a `ForestClassifier` or a `ForestRegressor`."""
+def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = None) -> ForestTrainer:
+    """Make the trainer of a `ForestClassifier` or a `ForestRegressor`.
+
+    Parameters that are shares of all rows are shares of `n_rows`, the rows that are grown on.
+    """
     regression = table.schema.is_regression
-    grower = make_grower(estimator, default_grower(regression=regression), table, table.n_rows)
+    n_rows = table.n_rows if n_rows is None else n_rows
+    grower = make_grower(estimator, default_grower(regression=regression), table, n_rows)
     if not regression:
         criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
         grower = replace(grower, criterion=criterion)

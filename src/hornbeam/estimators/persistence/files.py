@@ -52,7 +52,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
             BoostedTreesClassifier, BoostedTreesRegressor or BoostedTreesRanker
         The model to save. Of a fitted scikit-learn search, the `best_estimator_` is saved; of a `DaskTreeClassifier`,
-        its `TreeClassifier`. Parameters must be plain values, or smoothers and pruners of Hornbeam that hold no data.
+        its `TreeClassifier`, and so for the other estimators of Dask. Parameters must be plain values, or smoothers and pruners of Hornbeam that hold no data.
     path : str or path
         The file, usually ``*.hornbeam``. One tree is written as JSON text, or in binary form if the name ends in
         ``.safetensors``, for trees of more than 100,000 nodes. Several trees are always binary. Names of pickles, such
@@ -175,6 +175,10 @@ def trusted_types() -> list[str]:
     """
     modules = {name: entry.module for name, entry in _REGISTRY.items()}
     modules |= {"DaskTreeClassifier": "dask_classifier", "DaskTreeRegressor": "dask_regressor"}
+    modules |= {
+        "DaskForestClassifier": "dask_forest_classifier",
+        "DaskForestRegressor": "dask_forest_regressor",
+    }
     modules |= {"SmoothedClassifier": "smoothed_classifier"}
     return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
 
@@ -198,7 +202,7 @@ def pack(model: Any) -> Model | TreeCollection:
     model = inner.model
     if isinstance(model, Tree):
         return Model(model)
-    if hasattr(model, "to_local"):  # a DaskTreeClassifier or DaskTreeRegressor
+    if hasattr(model, "to_local"):  # an estimator on a Dask cluster
         model = model.to_local()
     name = type(model).__name__
     if name not in _REGISTRY or type(model) is not _estimator(name):
