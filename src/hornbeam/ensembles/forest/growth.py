@@ -1,8 +1,9 @@
 """Growth of the trees of a forest: each by its number, in this process or by the tasks of an engine."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -92,11 +93,16 @@ class GrownTrees:
     n_votes: Counts | None
 
     def __iadd__(self, other: Self) -> Self:
+        """Take the trees of another task, and add its votes."""
         self.trees |= other.trees
         for own, others in ((self.total, other.total), (self.n_votes, other.n_votes)):
             if own is not None and others is not None:
                 own += others
         return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Copy what ``+=`` changes; trees never change."""
+        return type(self)(dict(self.trees), deepcopy(self.total, memo), deepcopy(self.n_votes, memo))
 
     def in_order(self) -> list[Tree]:
         """Return the trees in the order of their numbers."""

@@ -52,7 +52,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
             BoostedTreesClassifier, BoostedTreesRegressor or BoostedTreesRanker
         The model to save. Of a fitted scikit-learn search, the `best_estimator_` is saved; of a `DaskTreeClassifier`,
-        its `TreeClassifier`, and so for the other estimators of Dask. Parameters must be plain values, or smoothers and pruners of Hornbeam that hold no data.
+        its `TreeClassifier`, and so for the other estimators of Dask. Parameters must be plain values, or smoothers and
+        pruners of Hornbeam that hold no data.
     path : str or path
         The file, usually ``*.hornbeam``. One tree is written as JSON text, or in binary form if the name ends in
         ``.safetensors``, for trees of more than 100,000 nodes. Several trees are always binary. Names of pickles, such
