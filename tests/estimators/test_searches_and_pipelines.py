@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import hornbeam
-from hornbeam import ForestClassifier, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
 from hornbeam.export import to_markdown, to_text
 from hornbeam.plots.estimator_access import fitted_tree
@@ -71,7 +71,6 @@ def test_a_pipeline_that_changes_rows_is_neither_saved_nor_exported(tmp_path):
 @pytest.mark.parametrize(
     "estimator",
     [
-        ForestClassifier(2),
         hornbeam.BoostedTreesClassifier(),
         hornbeam.BoostedTreesRegressor(),
         hornbeam.BoostedTreesRanker(),

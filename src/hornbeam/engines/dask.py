@@ -185,10 +185,10 @@ class DaskEngine:
 
 def _n_bytes(shared: Any) -> int:
     """Return the size of a pickle of an object, without copying its arrays."""
-    import cloudpickle
+    from distributed.protocol.pickle import dumps
 
     buffers: list[PickleBuffer] = []
-    pickled = cloudpickle.dumps(shared, protocol=5, buffer_callback=buffers.append)
+    pickled = dumps(shared, buffer_callback=buffers.append)
     return len(pickled) + sum(buffer.raw().nbytes for buffer in buffers)
 
 

@@ -176,7 +176,7 @@ def _lazy_frame_error(X: Any) -> ContainerError:
     library = type(X).__module__.partition(".")[0]
     if library in ("dask", "dask_expr"):
         advice = (
-            "Call compute() first, or fit an estimator of a Dask cluster, such as hornbeam.DaskTreeClassifier"
+            "Call compute() first, or fit a hornbeam.DaskTreeClassifier, or another estimator of Dask"
         )
     else:
         advice = "Call collect() first"
