@@ -14,8 +14,8 @@ interfaces, with one worker killed on the way.
 ``--model regression`` is a tree of a numeric target, and ``--model forest`` a forest of a quarter of the rows, with all
 rows counted; neither has runs of drivers or peers (``--driver 0 --peers ""``).
 
-Every run is a line of JSON in ``kills.jsonl`` (``kills-forest.jsonl`` and so on) under ``--out``; the last line sums up.
-It may be stopped at any moment: the same command goes on with the runs that are not there yet. Exit status 1 if a
+Every run is a line of JSON in ``kills.jsonl`` (``kills-forest.jsonl`` and so on) under ``--out``; the last line sums
+up. It may be stopped at any moment: the same command goes on with the runs that are not there yet. Exit status 1 if a
 tree of ours differed or did not come.
 """
 

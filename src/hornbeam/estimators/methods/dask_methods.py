@@ -31,7 +31,9 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
     """Fit and predictions of an estimator on a Dask cluster; `_of` is the class of that estimator."""
 
     _of: ClassVar[Any]  # a type
-    _has_cache: ClassVar[bool]  # whether its `fit` keeps encoded rows in a cache
+    _is_forest: ClassVar[
+        bool
+    ]  # without a cache of encoded rows, and with trees to share if the rows are in memory
 
     def __init__(self, estimator: Any = None, *, client: Any = None) -> None:
         self.estimator = estimator
@@ -59,7 +61,8 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
         Parameters
         ----------
         X : dask DataFrame or Array of shape (n_rows, n_features), or path, paths or Source
-            The rows. A dask collection is first written as Parquet, one file per partition.
+            The rows. A dask collection is first written as Parquet, one file per partition. Rows in memory, as for the
+            estimator, are accepted too: a tree is then fitted in this process, the trees of a forest on the cluster.
         y : dask Series or Array of shape (n_rows,), or str
             Class labels or numbers, or the name of the column.
         sample_weight : dask Series or Array of shape (n_rows,) or str, default=None
@@ -84,15 +87,15 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
         """
         estimator, is_collection = self._unfitted(), is_lazy(X)
         options: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory}
-        if self._has_cache:
+        if not self._is_forest:
             options["cache"] = cache
-        if is_collection or is_source_like(X):
+        if is_collection or is_source_like(X) or self._is_forest:
             client = _client(self.client)
             options["engine"] = engine or DaskEngine(client)
         if is_collection:
             with shared_folder(cache, client) as folder:
                 rows = f"{folder}/rows"
-                if self._has_cache:
+                if not self._is_forest:
                     options["cache"] = cache is not False and f"{folder}/codes"
                 target, weight = write_collection(X, y, sample_weight, rows, client)
                 estimator.fit(rows, target, weight, **options)
@@ -179,7 +182,7 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
 class DaskTreeMethods(_DaskMethods):
     """Methods of one tree on a Dask cluster."""
 
-    _has_cache = True
+    _is_forest = False
 
     def predict_to(
         self,
@@ -221,7 +224,7 @@ class DaskTreeMethods(_DaskMethods):
 class DaskForestMethods(_DaskMethods):
     """Methods of a forest on a Dask cluster."""
 
-    _has_cache = False
+    _is_forest = True
 
     def predict_to(
         self, X: Any, target: str | PathLike[str], *, keep: Sequence[str] = (), engine: Any = None
