@@ -94,7 +94,8 @@ class Plan:
         if source.n_rows <= fitting:
             return cls("in-memory", source.n_rows, memory)
         needs_memory = _needs_memory(fitter)
-        sampled = min(fitting, fitter.rows_to_grow or _MOST_SAMPLED)
+        most = None if fitter is None else fitter.rows_to_grow
+        sampled = min(fitting, most or _MOST_SAMPLED)
         if grow_rows is None:
             if needs_memory is not None or source.n_rows > _MANY_ROWS:
                 return cls("sample", sampled, memory)
