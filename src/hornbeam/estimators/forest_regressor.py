@@ -8,9 +8,10 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from hornbeam.data.schema import Kind
+from hornbeam.data.source_like import is_source_like
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, is_source_like, open_source
+from hornbeam.estimators.inputs.sources import accepts_source, open_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
