@@ -12,7 +12,6 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.files.parquet_writer import parquet_bytes
-from hornbeam.data.files.paths import without_credentials
 from hornbeam.data.files.target_folder import TargetFolder
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.sources import Partition, Source
@@ -142,7 +141,7 @@ def write_predictions(
         if lacking := [name for name in units if name not in found]:
             raise EngineError(
                 f"{len(lacking)} of {len(units)} files, {lacking[0]!r} first, are not in "
-                f"{without_credentials(folder.address)!r}; expected all. Name a folder that this process and all "
+                f"{folder.address!r}; expected all. Name a folder that this process and all "
                 "workers see under the same name, and call again."
             )
     if missing or MANIFEST not in found:
@@ -173,7 +172,7 @@ def _blank_columns(schema: Schema, n_rows: int) -> tuple[Any, ...]:
 def _claim(folder: TargetFolder, job: dict[str, Any], units: Mapping[str, Partition]) -> dict[str, int]:
     """Check that the files of a folder belong to this job, or make it the job of an empty one; return its files."""
     found = folder.sizes()
-    place = without_credentials(folder.address)
+    place = folder.address
     if JOB in found:
         data = folder.read(JOB)
         try:
@@ -203,7 +202,7 @@ def _part(name: str, unit: Partition, size: int) -> dict[str, Any]:
     """One file in the manifest."""
     part: dict[str, Any] = {"file": name, "rows": unit.n_rows, "bytes": size}
     if unit.file is not None:
-        part["of"] = {"file": without_credentials(unit.file), "group": unit.group, "part": unit.part}
+        part["of"] = {"file": unit.file, "group": unit.group, "part": unit.part}
     return part
 
 

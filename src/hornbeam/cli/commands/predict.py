@@ -98,7 +98,7 @@ def _columns(columns: Any, rows: Rows, keep: Sequence[str]) -> dict[str, Any]:
 
 
 def _is_folder(output: str) -> bool:
-    from hornbeam.data.files.paths import is_remote
+    from hornbeam.data.files.addresses import is_remote
 
     return output.endswith("/") or is_remote(output) or Path(output).is_dir()
 

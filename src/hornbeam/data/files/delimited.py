@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from hornbeam.data.files.paths import one_line
+from hornbeam.data.files.stores import one_line
 from hornbeam.errors import DataError, import_extra
 
 __all__ = ["MISSING_MARKS", "arrow_types", "read_delimited"]

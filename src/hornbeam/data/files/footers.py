@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.files.paths import open_file, stat
+from hornbeam.data.files.stores import read_file, stat
 from hornbeam.data.reading.columns import unusable_column_error
 from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
@@ -142,9 +142,8 @@ def _read_footers(files: Sequence[str], _: Any) -> list[list[Footer]]:
 
     footers = []
     for file in files:
-        with open_file(file) as opened:
-            parquet = ParquetFile(opened)
-            groups, schema = parquet.metadata, parquet.schema_arrow
+        parquet = read_file(file, ParquetFile)
+        groups, schema = parquet.metadata, parquet.schema_arrow
         if len(set(schema.names)) < len(schema.names):
             raise DataError(f"{file!r} has two columns of the same name among {schema.names}. Rename one.")
         pandas = schema.pandas_metadata or {}

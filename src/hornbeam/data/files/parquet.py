@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.files.folder_columns import add_folder_types, folder_types
 from hornbeam.data.files.footers import read_footers, row_group_partitions
 from hornbeam.data.files.paths import Paths, list_files, need_arrow
 from hornbeam.data.files.selection import Selection, select
@@ -83,7 +84,8 @@ class ParquetSource:
         ----------
         paths : str, Path or iterable of them
             Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
-            Columns that exist only in the names of folders are not read.
+            A folder named ``year=2024`` gives the column ``year``: numbers if it is a whole number in all names, else
+            text.
         target : str or None
             The column of the target: class labels, or numbers.
         weight : str, optional
@@ -135,12 +137,24 @@ class ParquetSource:
                 "keep was given together with target or weight, which may drop rows; expected keep alone."
             )
         engine = LocalEngine() if engine is None else engine
-        footers = read_footers(list_files(paths), engine)
+        files = list_files(paths)
+        known = () if schema is None else schema.features
+        as_text = [one.name for one in known if any(isinstance(value, str) for value in one.categories)]
+        folders = folder_types(files, as_text)
+        footers = add_folder_types(read_footers(files, engine), folders)
         names = features if schema is None else schema.names
         kind = target_kind or (Kind.NOMINAL if schema is None else schema.target)
         numeric = target is not None and kind is Kind.NUMERIC
         selection, kinds = select(
-            footers, target, weight, names, class_weight, keep, labelled=labelled, numeric=numeric
+            footers,
+            target,
+            weight,
+            names,
+            class_weight,
+            keep,
+            labelled=labelled,
+            numeric=numeric,
+            folders=folders,
         )
         partitions = row_group_partitions(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
@@ -154,9 +168,9 @@ class ParquetSource:
             schema = Schema(inferred, classes, Kind.NUMERIC if numeric else Kind.NOMINAL)
         elif target is not None and not numeric:
             scale = replace(scale, class_factors=summary.match_factors(scale.class_factors, schema.classes))
-        files = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
+        contents = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
         roles = (target, weight, sorted(map(repr, selection.dropped)))
-        facts = (files, roles, schema, scale.step, scale.unit, *(scale.target_units or ()))
+        facts = (contents, roles, schema, scale.step, scale.unit, *(scale.target_units or ()))
         key = fingerprint(*map(repr, facts), scale.class_factors)
         return cls(selection, schema, scale, key, tuple(_renumbered(partitions, summary.rows)))
 

@@ -1,9 +1,11 @@
 """Reads the rows of a row group, or of a part of one, with little memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hornbeam.data.files.paths import is_remote, open_file
+from hornbeam.data.files.addresses import is_remote
+from hornbeam.data.files.folder_columns import folder_array
+from hornbeam.data.files.stores import read_file
 from hornbeam.data.sources import Partition
 
 __all__ = ["part_rows", "read_rows"]
@@ -26,7 +28,13 @@ def part_rows(n_columns: int) -> int:
     return min(MOST_ROWS, max(SHORT_ROWS, MOST_VALUES // max(1, n_columns)))
 
 
-def read_rows(partition: Partition, names: Sequence[str], text: Sequence[str], most_rows: int) -> Any:
+def read_rows(
+    partition: Partition,
+    names: Sequence[str],
+    text: Sequence[str],
+    most_rows: int,
+    folders: Mapping[str, str],
+) -> Any:
     """Read some columns of a partition as a pyarrow table.
 
     Parameters
@@ -40,27 +48,41 @@ def read_rows(partition: Partition, names: Sequence[str], text: Sequence[str], m
     most_rows : int
         Rows of a part. To read a part of a group, all rows before it are decoded and dropped, a batch at
         a time: this takes little memory, but files with small groups are read faster.
+    folders : mapping from str to str
+        The columns in folder names and their types; see `folder_types`.
 
     Returns
     -------
     pyarrow.Table
     """
-    from pyarrow.parquet import ParquetFile
+    file = partition.file
+    assert file is not None
 
-    assert partition.file is not None
-    with open_file(partition.file) as opened:
+    def read(opened: Any) -> Any:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+
         # Reading ahead is faster over a network; on a disk it would only keep whole column chunks in memory.
         parquet = ParquetFile(
-            opened, read_dictionary=text, pre_buffer=is_remote(partition.file), buffer_size=BUFFER_BYTES
+            opened, read_dictionary=text, pre_buffer=is_remote(file), buffer_size=BUFFER_BYTES
         )
+        of_file = set(parquet.schema_arrow.names)
+        stored = [name for name in names if name in of_file or name not in folders]
         n_rows = parquet.metadata.row_group(partition.group).num_rows
-        if n_rows <= most_rows:
-            table = parquet.read_row_group(partition.group, columns=names, use_threads=False)
+        n_parts = -(-n_rows // most_rows)
+        begin, end = (n_rows * part // n_parts for part in (partition.part, partition.part + 1))
+        if not stored:
+            table = pa.table({})
+        elif n_parts == 1:
+            table = parquet.read_row_group(partition.group, columns=stored, use_threads=False)
         else:
-            n_parts = -(-n_rows // most_rows)
-            begin, end = (n_rows * part // n_parts for part in (partition.part, partition.part + 1))
-            table = _read_part(parquet, partition.group, names, begin, end)
+            table = _read_part(parquet, partition.group, stored, begin, end)
+        for name in names:
+            if name not in stored:
+                table = table.append_column(name, folder_array(file, name, folders[name], end - begin))
         return table.select(names)  # because pyarrow also reads "a.b" if column "a" is requested
+
+    return read_file(file, read)
 
 
 def _read_part(parquet: Any, group: int, names: Sequence[str], begin: int, end: int) -> Any:

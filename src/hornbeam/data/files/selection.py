@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,8 @@ class Selection:
         Whether the target is numeric, not class labels.
     kept : tuple of str
         Other columns, which `read_kept` reads.
+    folders : mapping from str to str
+        The columns in folder names and their types; see `folder_types`.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Selection:
     labelled: bool = False
     numeric: bool = False
     kept: tuple[str, ...] = ()
+    folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,7 +96,7 @@ class Selection:
         """
         with _unit_in_errors(partition):
             names = [*features, *_not_none(self.target, self.weight)]
-            table = read_rows(partition, names, self.text, self.most_rows)
+            table = read_rows(partition, names, self.text, self.most_rows, self.folders)
             if self.labelled and self.target is not None and table[self.target].null_count:
                 table = table.filter(table[self.target].is_valid())
             n_rows = len(table)
@@ -131,7 +134,7 @@ class Selection:
     def read_kept(self, partition: Partition) -> Any:
         """Read the columns `kept` of all rows of a partition as a pyarrow table."""
         with _unit_in_errors(partition):
-            return read_rows(partition, self.kept, (), self.most_rows)
+            return read_rows(partition, self.kept, (), self.most_rows, self.folders)
 
     def _weights(self, column: Any) -> Floats:
         return read_sample_weight(column.to_numpy(), len(column))
@@ -155,6 +158,7 @@ def select(
     *,
     labelled: bool = False,
     numeric: bool = False,
+    folders: Mapping[str, str] | None = None,
 ) -> tuple[Selection, dict[str, Kind]]:
     """Choose columns that all files have, and return the kind of each feature.
 
@@ -181,9 +185,8 @@ def select(
     types = common_types(footers, [*names, *others])
     common_types(footers, kept)
     text = tuple([name for name, held in types.items() if held == TEXT])
-    return Selection(names, target, weight, text, dropped, labelled, numeric, tuple(kept)), {
-        name: feature_kind(name, types[name]) for name in names
-    }
+    selection = Selection(names, target, weight, text, dropped, labelled, numeric, tuple(kept), folders or {})
+    return selection, {name: feature_kind(name, types[name]) for name in names}
 
 
 def _not_none(*names: str | None) -> list[str]:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.delimited import arrow_types, read_delimited
-from hornbeam.data.files.paths import is_remote, list_files, need_arrow, one_line, open_file
+from hornbeam.data.files.folder_columns import folder_array, folder_types, folder_values
+from hornbeam.data.files.paths import list_files, need_arrow
+from hornbeam.data.files.stores import one_line, open_file, read_file
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
@@ -68,7 +71,7 @@ def read_table(
     files = parquet_files(path)
     data = None if files is not None else _contents(path)
     if data is None or data[: len(_PARQUET)] == _PARQUET:
-        return _typed(_read_parquet(files or [data], columns), types or {})
+        return _typed(_read_parquet(files or [data], columns, types), types or {})
     return read_delimited(data, path, types=types, **text)
 
 
@@ -104,12 +107,14 @@ def read_parts(
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
+    folders = _folder_types(files, types)
     for file in files:
         with open_file(file) as opened:
             parquet = ParquetFile(opened, pre_buffer=is_remote(file), buffer_size=_BUFFER_BYTES)
             for batch in parquet.iter_batches(_PART_ROWS, columns=_present(columns, parquet)):
                 if len(batch):
-                    yield _typed(pa.Table.from_batches([batch]), types or {})
+                    table = _with_folders(pa.Table.from_batches([batch]), file, columns, folders)
+                    yield _typed(table, types or {})
 
 
 def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
@@ -127,14 +132,20 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
     from pyarrow.parquet import ParquetFile
 
     tables, n_rows = [], 0
+    folders = folder_types(files)
     for file in files:
         if n_rows >= most_rows:
             break
-        with open_file(file) as opened:
+
+        def read(opened: Any, file: str = file) -> Any:
             parquet = ParquetFile(opened, read_dictionary=[name], pre_buffer=False)
-            if name not in parquet.schema_arrow.names:
+            table = parquet.read(columns=_present([name], parquet))
+            table = _with_folders(table, file, [name], folders)
+            if name not in table.column_names:
                 raise DataError(f"{file!r} has no column {name!r}. Name columns that every file has.")
-            tables.append(parquet.read(columns=[name]).select([name])[: most_rows - n_rows])
+            return table.select([name])
+
+        tables.append(read_file(file, read)[: most_rows - n_rows])
         n_rows += len(tables[-1])
     return concat_tables(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
 
@@ -179,10 +190,9 @@ def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
     n_rows = 0
     names: list[str] = []
     for file in files:
-        with open_file(file) as opened:
-            parquet = ParquetFile(opened)
-            n_rows += parquet.metadata.num_rows
-            names = names or parquet.schema_arrow.names
+        parquet = read_file(file, ParquetFile)
+        n_rows += parquet.metadata.num_rows
+        names = names or list(dict.fromkeys([*parquet.schema_arrow.names, *folder_values(file)]))
     return n_rows, names
 
 
@@ -308,19 +318,30 @@ def _contents(path: str) -> Any:
         raise DataError(f"{path!r} cannot be read: {one_line(error)}") from error
 
 
-def _read_parquet(files: list[Any], columns: Sequence[str] | None) -> Any:
+def _read_parquet(files: list[Any], columns: Sequence[str] | None, types: Mapping[str, str] | None) -> Any:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    tables = []
-    for file in files:
-        if isinstance(file, str):
-            with open_file(file) as opened:
-                parquet = ParquetFile(opened)
-                tables.append(parquet.read(columns=_present(columns, parquet)))
-        else:
-            tables.append(ParquetFile(pa.BufferReader(file)).read())
-    return concat_tables(tables)
+    def read(opened: Any) -> Any:
+        parquet = ParquetFile(opened)
+        return parquet.read(columns=_present(columns, parquet))
+
+    if not isinstance(files[0], str):
+        return ParquetFile(pa.BufferReader(files[0])).read()
+    folders = _folder_types(files, types)
+    return concat_tables([_with_folders(read_file(file, read), file, columns, folders) for file in files])
+
+
+def _folder_types(files: Sequence[str], types: Mapping[str, str] | None) -> dict[str, str]:
+    return folder_types(files, [name for name, kind in (types or {}).items() if kind == "text"])
+
+
+def _with_folders(table: Any, file: str, columns: Sequence[str] | None, folders: Mapping[str, str]) -> Any:
+    """Add the requested columns in folder names that the file itself does not have; None for all."""
+    for name in folder_values(file):
+        if name not in table.column_names and (columns is None or name in columns):
+            table = table.append_column(name, folder_array(file, name, folders[name], len(table)))
+    return table
 
 
 def _present(columns: Sequence[str] | None, parquet: Any) -> list[str] | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from hornbeam.data.files.addresses import Address, is_remote
 from hornbeam.data.files.atomic_write import write_atomic
-from hornbeam.data.files.paths import file_system, is_remote, store_errors
 from hornbeam.data.files.scratch import open_draft, remove_drafts
+from hornbeam.data.files.stores import in_store
 from hornbeam.errors import StorageError
 
 __all__ = ["TargetFolder"]
@@ -29,7 +28,8 @@ class TargetFolder:
     Notes
     -----
     On disk a file is written under a temporary name, synced and renamed. A store shows an object when its last byte has
-    arrived. Writers of the same file may run at the same time; the last one wins.
+    arrived; a write that failed is repeated as a whole. Writers of the same file may run at the same time; the last one
+    wins.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class TargetFolder:
             If there is a file of this name.
         """
         if isinstance(path, str) and is_remote(path):
-            return cls(path.rstrip("/"))
+            return cls(Address(path))
         place = Path(path).expanduser().absolute()
         if place.exists() and not place.is_dir():
             raise StorageError(f"{str(place)!r} is a file; expected a folder, or a name that is not in use.")
@@ -68,16 +68,17 @@ class TargetFolder:
             return {path.name: path.stat().st_size for path in found if path.is_file()}
         from pyarrow.fs import FileSelector
 
-        with self._store() as (store, path):
+        def find(store: Any, path: str) -> dict[str, int]:
             infos = store.get_file_info(FileSelector(path, allow_not_found=True))
-        return {info.base_name: info.size or 0 for info in infos if info.is_file}
+            return {info.base_name: info.size or 0 for info in infos if info.is_file}
+
+        return in_store(self.address, find)
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name."""
         if not is_remote(self.address):
             return Path(self.address, name).is_file()
-        with self._store() as (store, path):
-            return bool(store.get_file_info(f"{path}/{name}").is_file)
+        return in_store(self._file(name), lambda store, path: bool(store.get_file_info(path).is_file))
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file; None if there is none."""
@@ -85,23 +86,28 @@ class TargetFolder:
             return None
         if not is_remote(self.address):
             return Path(self.address, name).read_bytes()
-        with self._store() as (store, path), store.open_input_stream(f"{path}/{name}") as file:
-            data: bytes = file.read()
-            return data
+
+        def read(store: Any, path: str) -> bytes:
+            with store.open_input_stream(path) as file:
+                data: bytes = file.read()
+                return data
+
+        return in_store(self._file(name), read)
 
     def put(self, name: str, data: Any, *, last: bool = False) -> None:
         """Write a file; `last` also syncs the names of all earlier ones to disk."""
-        if is_remote(self.address):
-            with self._store() as (store, path), store.open_output_stream(f"{path}/{name}") as file:
+
+        def write(store: Any, path: str) -> None:
+            with store.open_output_stream(path) as file:
                 file.write(data)
+
+        if is_remote(self.address):
+            in_store(self._file(name), write)
         elif last:
             write_atomic(Path(self.address, name), [data])
         else:
             with open_draft(Path(self.address, name), sync=True) as file:
                 file.write(data)
 
-    @contextmanager
-    def _store(self) -> Iterator[tuple[Any, str]]:
-        store, path = file_system(self.address)
-        with store_errors(self.address):
-            yield store, path
+    def _file(self, name: str) -> Address:
+        return Address(self.address).below(name)

@@ -1,0 +1,72 @@
+"""Addresses of stores such as S3, as texts that never show credentials."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+__all__ = ["Address", "is_remote", "without_credentials"]
+
+
+class Address(str):
+    """The address of a file or folder in a store; the text has no credentials and no options, `full` has them.
+
+    Messages, fingerprints and manifests contain the text. Only the functions of `stores` use `full`.
+
+    Parameters
+    ----------
+    full : str
+        The address as pyarrow accepts it.
+
+    Examples
+    --------
+    >>> folder = Address("s3://key:secret@bucket/rows?region=eu-west-1")
+    >>> folder.below("year=2024/part 0.parquet")
+    's3://bucket/rows/year=2024/part%200.parquet'
+    >>> folder.below("a.parquet").full
+    's3://key:secret@bucket/rows/a.parquet?region=eu-west-1'
+    """
+
+    full: str
+
+    def __new__(cls, full: str) -> "Address":
+        """Make the text of an address, or copy an `Address`."""
+        address = super().__new__(cls, without_credentials(full))
+        address.full = getattr(full, "full", full)
+        return address
+
+    def below(self, path: str) -> "Address":
+        """Return the address of a file below this folder."""
+        folder, mark, options = self.full.partition("?")
+        return Address(f"{folder.rstrip('/')}/{quote(path, safe='/=')}{mark}{options}")
+
+
+def is_remote(path: str | Path) -> bool:
+    """Whether a path is the address of a store, such as S3.
+
+    Examples
+    --------
+    >>> is_remote("s3://bucket/rows.parquet"), is_remote("rows.parquet")
+    (True, False)
+    """
+    return "://" in str(path) and not isinstance(path, Path)
+
+
+def without_credentials(address: str) -> str:
+    """Return an address without the user name, password and options it may contain.
+
+    Examples
+    --------
+    >>> without_credentials("s3://key:secret@bucket/rows?endpoint_override=localhost")
+    's3://bucket/rows'
+    >>> without_credentials("abfs://container:key@account.dfs.core.windows.net/rows")
+    'abfs://container@account.dfs.core.windows.net/rows'
+    >>> without_credentials("/data/rows@home.parquet")
+    '/data/rows@home.parquet'
+    """
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return str(address)
+    host, slash, path = rest.partition("?")[0].partition("/")
+    user, _, host = host.rpartition("@")
+    if scheme.startswith("abfs") and (container := user.partition(":")[0]):
+        host = f"{container}@{host}"
+    return f"{scheme}://{host}{slash}{path}"

@@ -1,0 +1,101 @@
+"""Columns that exist only in the names of folders, such as ``year=2024`` (Hive partitions)."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import unquote
+
+from hornbeam.data.files.addresses import is_remote
+from hornbeam.data.files.footers import NUMBERS, TEXT, Footer
+
+__all__ = ["add_folder_types", "folder_array", "folder_types", "folder_values"]
+
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}")
+
+
+def folder_values(file: str) -> dict[str, str | None]:
+    """Return the columns in the folder names of a path, and their values as text; None if missing.
+
+    Examples
+    --------
+    >>> folder_values("/data/year=2024/city=Bad%20Ems/part-0.parquet")
+    {'year': '2024', 'city': 'Bad Ems'}
+    """
+    folders = unquote(file).split("/") if is_remote(file) else PurePath(file).parts
+    pairs = [folder.partition("=") for folder in folders[:-1]]
+    return {
+        unquote(name): None if value == _MISSING else unquote(value)
+        for name, mark, value in pairs
+        if name and mark
+    }
+
+
+def folder_types(files: Sequence[str], text: Collection[str] = ()) -> dict[str, str]:
+    """Return the type of each column in folder names: numbers if all its values are whole numbers, else text.
+
+    Parameters
+    ----------
+    files : sequence of str
+    text : collection of str
+        Columns that are text in any case.
+
+    Returns
+    -------
+    dict
+        From names to `NUMBERS` or `TEXT`.
+
+    Examples
+    --------
+    >>> folder_types(["year=2023/of=a/0.parquet", "year=2024/of=7/0.parquet"])
+    {'year': 'numbers', 'of': 'text'}
+    """
+    types: dict[str, str] = {}
+    for values in map(folder_values, files):
+        for name, value in values.items():
+            whole = value is None or _WHOLE_NUMBER.fullmatch(value)
+            types.setdefault(name, TEXT if name in text else NUMBERS)
+            if not whole:
+                types[name] = TEXT
+    return types
+
+
+def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> list[Footer]:
+    """Add the columns in folder names to those of the files, after them; a column of the file itself takes precedence.
+
+    Examples
+    --------
+    >>> footer = Footer("year=2024/0.parquet", 0, 0, (1,), {"age": "numbers"})
+    >>> add_folder_types([footer], {"year": "numbers"})[0].sorts
+    {'age': 'numbers', 'year': 'numbers'}
+    """
+    return [
+        replace(
+            footer, sorts=footer.sorts | {name: types[name] for name in _absent(footer.file, footer.sorts)}
+        )
+        for footer in footers
+    ]
+
+
+def folder_array(file: str, name: str, held: str, n_rows: int) -> Any:
+    """Return a column in folder names as a pyarrow array: one value, repeated.
+
+    Examples
+    --------
+    >>> folder_array("year=2024/0.parquet", "year", NUMBERS, 2).to_pylist()
+    [2024, 2024]
+    """
+    import pyarrow as pa
+
+    value = folder_values(file)[name]
+    if held == NUMBERS:
+        return pa.repeat(pa.scalar(None if value is None else int(value), pa.int64()), n_rows)
+    codes = pa.repeat(pa.scalar(None if value is None else 0, pa.int32()), n_rows)
+    return pa.DictionaryArray.from_arrays(codes, pa.array([] if value is None else [value], pa.string()))
+
+
+def _absent(file: str, columns: Collection[str]) -> list[str]:
+    """Return the columns in folder names that the file itself does not have."""
+    return [name for name in folder_values(file) if name not in columns]

@@ -1,0 +1,201 @@
+"""Reads and writes of files on disk and in stores; after transient errors of a store they are repeated."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import sleep
+from typing import Any
+
+from hornbeam.data.files.addresses import is_remote, without_credentials
+from hornbeam.errors import DataError, HornbeamError
+
+__all__ = ["in_store", "one_line", "open_file", "read_file", "stat"]
+
+WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before the second, third, ... attempt
+
+# Errors that do not go away. pyarrow has one type for nearly all errors of stores, so their texts are searched.
+_LASTING = re.compile(
+    r"denied|forbidden|unauthori[sz]ed|unauthenticated|authentication|credential|signature|"
+    r"invalid.?access.?key|no.?such.?(bucket|key)|(?<![:.\d])40[0134]\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"'[^']*'")  # names of files
+
+
+def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result:
+    """Call a function with the file system of an address and the path in it.
+
+    Parameters
+    ----------
+    address : str or Address
+        A path on disk, or the address of a store.
+    call : callable (file system, path) -> result
+        Reads or writes; may run several times, so it must give the same result each time.
+
+    Returns
+    -------
+    object
+        The result of `call`.
+
+    Raises
+    ------
+    DataError
+        If the address is unknown, or the store cannot be reached after several attempts.
+    FileNotFoundError, pyarrow.ArrowInvalid
+        Errors of `call` that are not those of the store.
+
+    Notes
+    -----
+    pyarrow itself repeats a request to S3 for about six seconds. This function repeats the whole call four times, after
+    1, 2, 4 and 8 seconds, so that a store may be away for about half a minute. It does not repeat calls that were
+    refused, or whose file does not exist.
+
+    Examples
+    --------
+    >>> in_store("/data/rows.parquet", lambda store, path: path)
+    '/data/rows.parquet'
+    """
+    import pyarrow as pa
+    from pyarrow.fs import FileSystem
+
+    full, shown = getattr(address, "full", address), without_credentials(address)
+    try:
+        store, path = FileSystem.from_uri(full)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        why = one_line(error).replace(full, shown)
+        cause = error if shown == full else None  # its text may have the credentials
+        raise _unreachable(shown, why) from cause
+    if not is_remote(address):
+        return call(store, path)
+    for wait in (*WAITS, None):
+        try:
+            return call(store, path)
+        except (HornbeamError, FileNotFoundError):
+            raise
+        except OSError as error:
+            if _LASTING.search(_QUOTED.sub("", str(error))):
+                raise _unreachable(shown, one_line(error)) from error
+            if wait is None:
+                raise _unreachable(
+                    shown, f"{one_line(error).rstrip('.')}, after {len(WAITS) + 1} attempts."
+                ) from error
+        sleep(wait)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def read_file[Result](file: str, read: Callable[[Any], Result]) -> Result:
+    """Open a file for random access, and return what a function reads from it.
+
+    Parameters
+    ----------
+    file : str or Address
+    read : callable (opened file) -> result
+        May run several times; see `in_store`.
+
+    Returns
+    -------
+    object
+        The result of `read`.
+
+    Raises
+    ------
+    DataError
+        If the file does not exist or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as empty:
+    ...     read_file(empty.name, lambda opened: opened.size())
+    0
+    """
+
+    def call(store: Any, path: str) -> Result:
+        with _open(store, path, file) as opened:
+            return read(opened)
+
+    with _file_errors(file):
+        return in_store(file, call)
+
+
+@contextmanager
+def open_file(file: str) -> Iterator[Any]:
+    """Open a file for random access, to read it in parts; only the opening is repeated.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as empty, open_file(empty.name) as opened:
+    ...     opened.size()
+    0
+    """
+    with (
+        _file_errors(file),
+        in_store(file, lambda store, path: _open(store, path, file)) as opened,
+    ):
+        yield opened
+
+
+def stat(file: str) -> tuple[int, int]:
+    """Return the size of a file in bytes, and the time of its last change in nanoseconds (0 if unknown).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     stat(empty.name)[0]
+    0
+    """
+
+    def call(store: Any, path: str) -> tuple[int, int]:
+        info = store.get_file_info(path)
+        if is_remote(file):
+            _check_size(info.size)
+        return info.size or 0, info.mtime_ns or 0
+
+    return in_store(file, call)
+
+
+def one_line(error: Exception) -> str:
+    """Return the message of an exception without line breaks.
+
+    Examples
+    --------
+    >>> one_line(ValueError("no   such column"))
+    'no such column'
+    """
+    return " ".join(str(error).split())
+
+
+def _open(store: Any, path: str, file: str) -> Any:
+    opened = store.open_input_file(path)
+    if is_remote(file):
+        _check_size(opened.size())
+    return opened
+
+
+@contextmanager
+def _file_errors(file: str) -> Iterator[None]:
+    """Raise a `DataError` with the name of the file if it cannot be read."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {file!r}. Name files, folders or patterns that exist.") from error
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{file!r} cannot be read as Parquet: {one_line(error)} Write it again, or leave it out."
+        ) from error
+
+
+def _check_size(size: int | None) -> None:
+    """Raise an error that is repeated if a store has no size for a file: its answer was cut off in the header."""
+    if not size:
+        raise OSError("the store answered that the file has 0 bytes.")
+
+
+def _unreachable(address: str, why: str) -> DataError:
+    return DataError(
+        f"{address!r} cannot be reached: {why} Check the address, the network and the credentials of the store."
+    )
