@@ -184,6 +184,13 @@ def spark(session: nox.Session) -> None:
     session.run("pytest", "tests/engines", *(session.posargs or ["-k", "spark"]))
 
 
+@nox.session(python=OLDEST)
+def ray(session: nox.Session) -> None:
+    """Try the engines' contract on two workers of Ray; its wheel takes 240 MB."""
+    session.install(".[ray,test-core]")
+    session.run("pytest", "tests/engines", *(session.posargs or ["-k", "ray"]))
+
+
 @nox.session(python=NEWEST)
 def coverage(session: nox.Session) -> None:
     """Measure which lines and branches the tests reach."""

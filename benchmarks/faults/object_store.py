@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -162,8 +163,8 @@ class Proxy:
         headers = {name.lower(): text for name, _, text in (line.partition(": ") for line in lines[1:-2])}
         if "expect" in headers:
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        body = await reader.readexactly(int(headers.get("content-length", "0")))
-        key = (method, target, headers.get("range", ""))
+        body = await _read_body(reader, headers)
+        key = (method, re.sub("&?uploadId=[^&]*", "", target), headers.get("range", ""))
         request = Request(*key, self._seen[key])
         self._seen[key] += 1
         self.requests.append(request)
@@ -199,3 +200,15 @@ class Proxy:
             return await reader.read(-1)
         finally:
             writer.close()
+
+
+async def _read_body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+    """Read the body of a request, as it is: of a known length, or in chunks."""
+    if headers.get("transfer-encoding") != "chunked":
+        return await reader.readexactly(int(headers.get("content-length", "0")))
+    body = b""
+    while True:
+        line = await reader.readuntil(b"\r\n")
+        body += line + await reader.readexactly(int(line, 16) + 2)
+        if int(line, 16) == 0:
+            return body

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from hornbeam.data import LocalEngine
-from hornbeam.engines import DaskEngine, SparkEngine
+from hornbeam.engines import DaskEngine, RayEngine, SparkEngine
 
 SETTINGS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "set_as_default": False}
-KINDS = ["local", "dask threads", "dask processes", "spark"]
+KINDS = ["local", "dask threads", "dask processes", "spark", "ray"]
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +58,23 @@ def spark_cluster():
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def ray_cluster():
+    """Ray with two worker processes (`nox -s ray`)."""
+    ray = pytest.importorskip("ray")
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"  # otherwise a warning, which is an error here
+    path = os.pathsep.join(filter(None, sys.path))
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        logging_level="ERROR",
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": path}},
+    )
+    yield ray
+    ray.shutdown()
+
+
 @pytest.fixture(params=KINDS)
 def engine_of(request):
     """A function from an engine's settings to the engine."""
@@ -67,5 +84,8 @@ def engine_of(request):
     if kind == "spark":
         session = request.getfixturevalue("spark_cluster")
         return lambda **settings: SparkEngine(session, **settings)
+    if kind == "ray":
+        request.getfixturevalue("ray_cluster")
+        return RayEngine
     client = request.getfixturevalue(kind.replace(" ", "_"))
     return lambda **settings: DaskEngine(client, **settings)

@@ -6,9 +6,11 @@ Reading order:
 - `spark`: Spark; the shorter example.
 - `dask`: Dask.
 - `dask_checks`: checks of a Dask cluster, and its errors in plain words.
+- `ray`: Ray.
 """
 
 from hornbeam.engines.dask import DaskEngine
+from hornbeam.engines.ray import RayEngine
 from hornbeam.engines.spark import SparkEngine
 
-__all__ = ["DaskEngine", "SparkEngine"]
+__all__ = ["DaskEngine", "RayEngine", "SparkEngine"]
