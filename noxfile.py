@@ -172,8 +172,8 @@ def report(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST)
 def integrations(session: nox.Session) -> None:
-    """Log every estimator to MLflow and load it again, and serve one from a real server."""
-    session.install(".[test]", "mlflow>=3.5")
+    """Log every estimator to MLflow, serve one from a real server, and read tables of Delta Lake and Iceberg."""
+    session.install(".[test]", "deltalake>=1", "mlflow>=3.5", "pyiceberg[sql-sqlite]>=0.10")
     session.run("pytest", "tests/integrations", *session.posargs)
 
 

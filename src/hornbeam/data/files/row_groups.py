@@ -64,22 +64,27 @@ def read_rows(
 
         # Reading ahead is faster over a network; on a disk it would only keep whole column chunks in memory.
         parquet = ParquetFile(
-            opened, read_dictionary=text, pre_buffer=is_remote(file), buffer_size=BUFFER_BYTES
+            opened,
+            read_dictionary=[name for name in text if name not in folders],
+            pre_buffer=is_remote(file),
+            buffer_size=BUFFER_BYTES,
         )
         of_file = set(parquet.schema_arrow.names)
         stored = [name for name in names if name in of_file or name not in folders]
         n_rows = parquet.metadata.row_group(partition.group).num_rows
         n_parts = -(-n_rows // most_rows)
         begin, end = (n_rows * part // n_parts for part in (partition.part, partition.part + 1))
+        others = {
+            name: folder_array(file, name, folders[name], end - begin) for name in names if name not in stored
+        }
         if not stored:
-            table = pa.table({})
-        elif n_parts == 1:
+            return pa.table(others)
+        if n_parts == 1:
             table = parquet.read_row_group(partition.group, columns=stored, use_threads=False)
         else:
             table = _read_part(parquet, partition.group, stored, begin, end)
-        for name in names:
-            if name not in stored:
-                table = table.append_column(name, folder_array(file, name, folders[name], end - begin))
+        for name, column in others.items():
+            table = table.append_column(name, column)
         return table.select(names)  # because pyarrow also reads "a.b" if column "a" is requested
 
     return read_file(file, read)

@@ -138,7 +138,11 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
             break
 
         def read(opened: Any, file: str = file) -> Any:
-            parquet = ParquetFile(opened, read_dictionary=[name], pre_buffer=False)
+            parquet = ParquetFile(opened, pre_buffer=False)
+            if name in parquet.schema_arrow.names:
+                parquet = ParquetFile(
+                    opened, metadata=parquet.metadata, read_dictionary=[name], pre_buffer=False
+                )
             table = parquet.read(columns=_present([name], parquet))
             table = _with_folders(table, file, [name], folders)
             if name not in table.column_names:
