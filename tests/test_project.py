@@ -67,7 +67,7 @@ def test_the_version_switcher_has_the_same_address():
 def test_all_extras_are_in_all():
     extras = PROJECT["project"]["optional-dependencies"]
     named = set(re.search(r"\[(.*)\]", extras["all"][0])[1].split(","))
-    assert named == set(extras) - {"all", "spark", "test", "test-core", "lint", "docs", "bench", "dev"}
+    assert named == set(extras) - {"all", "ray", "spark", "test", "test-core", "lint", "docs", "bench", "dev"}
 
 
 def test_actions_are_pinned_by_hash():

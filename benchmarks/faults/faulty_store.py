@@ -93,12 +93,18 @@ def main() -> int:
         for seed in range(options.runs):
             runs.append(run(seed, rows, port, model, digest, expected))
             print(json.dumps(runs[-1]), flush=True)
-    same = all(one["same_digest"] and one["same_predictions"] for one in runs)
-    command = " ".join(["python -m benchmarks.faults.faulty_store", *sys.argv[1:]])
-    about = {"command": command, "rows": options.rows, "digest": digest, "all_same": same, **machine()}
-    if options.out:
-        lines = [json.dumps(line) + "\n" for line in [*runs, about]]
-        (options.out / "faulty_store.jsonl").write_text("".join(lines))
+            same = all(one["same_digest"] and one["same_predictions"] for one in runs)
+            command = " ".join(["python -m benchmarks.faults.faulty_store", *sys.argv[1:]])
+            about = {
+                "command": command,
+                "rows": options.rows,
+                "digest": digest,
+                "all_same": same,
+                **machine(),
+            }
+            if options.out:
+                lines = [json.dumps(line) + "\n" for line in [*runs, about]]
+                (options.out / "faulty_store.jsonl").write_text("".join(lines))
     return not same
 
 

@@ -87,14 +87,14 @@ def main() -> int:
             run |= {"same_digest": found == digest, "seconds": round(time.perf_counter() - begin, 1)}
             runs.append(run)
             print(json.dumps(run), flush=True)
+            same = same and run["same_digest"]
+            command = " ".join(["python -m benchmarks.faults.ray_kills", *sys.argv[1:]])
+            about = {"command": command, "rows": options.rows, "ray": ray.__version__, "digest": digest}
+            about |= {"kills": sum(bool(one["killed_in"]) for one in runs), "all_same": same, **machine()}
+            if options.out:
+                lines = [json.dumps(line) + "\n" for line in [*runs, about]]
+                (options.out / "ray_kills.jsonl").write_text("".join(lines))
     ray.shutdown()
-    same = same and all(run["same_digest"] for run in runs)
-    command = " ".join(["python -m benchmarks.faults.ray_kills", *sys.argv[1:]])
-    about = {"command": command, "rows": options.rows, "ray": ray.__version__, "digest": digest}
-    about |= {"kills": sum(bool(run["killed_in"]) for run in runs), "all_same": same, **machine()}
-    if options.out:
-        lines = [json.dumps(line) + "\n" for line in [*runs, about]]
-        (options.out / "ray_kills.jsonl").write_text("".join(lines))
     return not same
 
 
