@@ -2,8 +2,10 @@
 
 import pytest
 
+from hornbeam import TreeClassifier
+from hornbeam.data import write_parquet
 from hornbeam.data.files.paths import list_files
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, ParameterError
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,15 @@ def test_credentials_of_an_address_are_in_no_message():
     assert str(caught.value).startswith("'nosuch://host/rows' cannot be reached")
     assert "secret" not in str(caught.value)
     assert caught.value.__suppress_context__
+
+
+def test_a_cache_or_a_copy_in_a_store_is_refused(tmp_path):
+    """A folder called ``s3:`` would be made on each machine."""
+    import pyarrow as pa
+
+    rows = pa.table({"x": [0.0, 1.0] * 50, "y": ["a", "b"] * 50})
+    with pytest.raises(ParameterError, match="folder is 's3://bucket/rows', an address of a store"):
+        write_parquet(rows, "s3://key:secret@bucket/rows")
+    files = write_parquet(rows, tmp_path)
+    with pytest.raises(ParameterError, match="cache is 's3://bucket/codes', an address of a store"):
+        TreeClassifier("cart").fit(files, "y", cache="s3://key:secret@bucket/codes", memory=100)

@@ -223,7 +223,7 @@ def test_an_address_keeps_its_credentials_when_it_is_pickled():
     assert Address(sent).full == sent.full
 
 
-def test_the_command_line_shows_no_credentials(port, tmp_path):
+def test_the_command_line_shows_no_credentials(port, tmp_path, new_folder):
     testing = pytest.importorskip("click.testing")
     from hornbeam.cli.group import hornbeam as command
 
@@ -232,12 +232,14 @@ def test_the_command_line_shows_no_credentials(port, tmp_path):
     for words, works in (
         (["fit", X, "--target", "is", "-o", model], True),
         (["score", model, X, "--target", "is"], True),
+        (["predict", model, X, "-o", with_credentials(new_folder())], True),
         (["fit", X, "--target", "none", "-o", model], False),
     ):
         done = testing.CliRunner().invoke(command, words)
         assert (done.exit_code == 0) == works, done.output
         printed += done.output
     assert hornbeam.load(model).feature_names_in_.tolist() == ["dose", "ward", "year"]
+    assert len(read_predictions(new_folder())) == N
     assert "s3://bucket/by%20year" in printed
     assert SECRET not in printed
 

@@ -14,6 +14,7 @@ from hornbeam.errors import DataError
 __all__ = [
     "Rows",
     "data_argument",
+    "hide_credentials",
     "labelled",
     "model_argument",
     "parts_for",
@@ -32,14 +33,14 @@ _MANY_ROWS = 1 << 17  # more than one part
 model_argument = click.argument("model", type=click.Path())
 
 
-def _hide_credentials(_context: click.Context, _parameter: click.Parameter, path: str) -> str:
+def hide_credentials(_context: click.Context, _parameter: click.Parameter, path: str) -> str:
     """Make the address of a store a text without credentials, which messages and pages may show."""
     from hornbeam.data.files.addresses import Address, is_remote
 
     return Address(path) if is_remote(path) else path
 
 
-data_argument = click.argument("data", type=click.Path(allow_dash=True), callback=_hide_credentials)
+data_argument = click.argument("data", type=click.Path(allow_dash=True), callback=hide_credentials)
 positive_option = click.option(
     "--positive", metavar="LABEL", help="The class of interest: show its probability everywhere."
 )

@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.rows import Rows, data_argument, model_argument, parts_for, read_single_tree, reading
+from hornbeam.cli.rows import (
+    Rows,
+    data_argument,
+    hide_credentials,
+    model_argument,
+    parts_for,
+    read_single_tree,
+    reading,
+)
 from hornbeam.cli.saving import check_output
 from hornbeam.errors import DataError
 
@@ -23,6 +31,7 @@ __all__ = ["predict"]
     "--output",
     default="-",
     type=click.Path(allow_dash=True),
+    callback=hide_credentials,
     help="A .csv or .parquet file, or a folder/ of Parquet files; default: CSV on stdout.",
 )
 @click.option(

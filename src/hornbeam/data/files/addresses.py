@@ -1,9 +1,12 @@
 """Addresses of stores such as S3, as texts that never show credentials."""
 
+from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["Address", "is_remote", "without_credentials"]
+from hornbeam.errors import ParameterError
+
+__all__ = ["Address", "is_remote", "require_disk", "without_credentials"]
 
 
 class Address(str):
@@ -48,6 +51,22 @@ def is_remote(path: str | Path) -> bool:
     (True, False)
     """
     return "://" in str(path) and not isinstance(path, Path)
+
+
+def require_disk(name: str, path: str | PathLike[str]) -> None:
+    """Raise `ParameterError` if a path that must be on a disk is the address of a store.
+
+    Examples
+    --------
+    >>> require_disk("cache", "s3://bucket/codes")
+    Traceback (most recent call last):
+    hornbeam.errors.ParameterError: cache is 's3://bucket/codes', an address of a store; expected a folder on a disk ...
+    """
+    if isinstance(path, str) and is_remote(path):
+        raise ParameterError(
+            f"{name} is {without_credentials(path)!r}, an address of a store; expected a folder on a disk that all "
+            "workers see."
+        )
 
 
 def without_credentials(address: str) -> str:

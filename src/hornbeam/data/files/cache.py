@@ -8,6 +8,7 @@ from pathlib import Path
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.engine import Engine
+from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.encoded_file import EncodedFile
 from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import remove_drafts
@@ -82,6 +83,7 @@ class EncodedCache:
         A file has its name only when it is complete.
         """
         need_arrow()
+        require_disk("cache", folder)
         place = Path(folder).expanduser().absolute()
         place.mkdir(parents=True, exist_ok=True)
         encoding = EncodingSource(source, bins)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.errors import ContainerError, DataError
@@ -47,6 +48,7 @@ def write_parquet(
     need_arrow()
     import pyarrow as pa
 
+    require_disk("folder", folder)
     path = Path(folder).expanduser().absolute() / f"{name}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_drafts(path.parent, path.name)
