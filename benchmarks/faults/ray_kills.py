@@ -24,8 +24,9 @@ from typing import Any
 import psutil
 import ray
 
-from benchmarks.faults.disturbed_fit import Watched, grow, write_rows
+from benchmarks.faults.disturbed_fit import Watched, write_rows
 from benchmarks.output import machine
+from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine
 from hornbeam.engines import RayEngine
 
@@ -54,6 +55,12 @@ class Killer:
         self._over.set()
 
 
+def grow(rows: Path, engine: Watched) -> str:
+    """A fit from files, level by level; the files are read in every pass. Its digest."""
+    classifier = TreeClassifier("cart", max_depth=6)
+    return classifier.fit(str(rows), "y", engine=engine, cache=False, memory=100_000).tree_.digest
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -72,16 +79,15 @@ def main() -> int:
         runtime_env={"env_vars": {"PYTHONPATH": path}},
     )
     with tempfile.TemporaryDirectory() as folder:
-        rows = Path(folder, "rows")
-        rows.mkdir()
+        rows = Path(folder)
         write_rows(rows, options.rows)
-        digest = grow(rows, Watched(LocalEngine(2)), Path(folder, "threads"))
+        digest = grow(rows, Watched(LocalEngine(2)))
         undisturbed = Watched(RayEngine())
-        same = grow(rows, undisturbed, Path(folder, "undisturbed")) == digest
+        same = grow(rows, undisturbed) == digest
         print(len(undisturbed.passes), "passes of an undisturbed fit, same digest:", same, flush=True)
         while sum(bool(run["killed_in"]) for run in runs) < options.kills:
             killer, begin = Killer(rng.randrange(len(undisturbed.passes))), time.perf_counter()
-            found = grow(rows, Watched(RayEngine(), killer.on_pass), Path(folder, str(len(runs))))
+            found = grow(rows, Watched(RayEngine(), killer.on_pass))
             killer.close()
             run: dict[str, Any] = {"run": len(runs), "pass": killer.at, "killed_in": killer.killed_in}
             run |= {"same_digest": found == digest, "seconds": round(time.perf_counter() - begin, 1)}
