@@ -263,3 +263,20 @@ def test_a_regression_tree_is_edited(tmp_path):
     assert state["scores"] is None
     json.dumps([state, session.node(0)], allow_nan=False)
     assert session.save()
+
+
+def test_held_out_rows_may_have_weights(tmp_path):
+    pytest.importorskip("starlette")
+    pytest.importorskip("uvicorn")
+    weight = 1 + np.arange(len(y_new)) % 3
+    at = np.repeat(np.arange(len(y_new)), weight)
+    clf = TreeClassifier(max_depth=3, smoothing="hgs").fit(X, y)
+    repeated = clf.edit(X, y, held_out=(X_new.iloc[at], y_new[at]))
+    repeated.prune(1)
+    output = tmp_path / "tree.hornbeam"
+    with hornbeam.workbench(clf, X, y, held_out=(X_new, y_new, weight), output=output, show=False) as running:
+        running.session.apply({"do": "prune", "node": 1})
+        for one, other in zip(running.session.editor.score_changes(), repeated.score_changes(), strict=True):
+            assert one.texts[:2] == other.texts[:2]
+        running.session.save()
+    assert output.exists()

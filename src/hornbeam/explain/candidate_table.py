@@ -97,7 +97,7 @@ class CandidateSplit:
         Why growing does not allow the split; None if it does.
     association : float or None
         How well it stands in for the split of the tree, as a surrogate split: 1 if it separates the rows of the node in
-        the same way, 0 if it says nothing about them. None at a leaf.
+        the same way, 0 if it says nothing about them. None at a leaf, and at a split with thousands of children.
     held_out_gain, held_out_error : float or None
         If there are held-out rows: the gain on those of the node, and its standard error.
 
