@@ -342,3 +342,19 @@ def test_a_tree_of_another_library_needs_a_grower():
     decrease = impurities[0] - (weight[1] * impurities[1] + weight[2] * impurities[2]) / weight[0]
     if chosen is not None:  # equal splits: scikit-learn draws one of them
         assert chosen.gain == pytest.approx(decrease)
+
+
+def test_a_split_with_thousands_of_children_is_found_in_the_list(monkeypatch):
+    """Its histogram would be too large if it was divided by children, so there is no association."""
+    rng = np.random.default_rng(0)
+    X = np.array([rng.choice(list("abcdefgh"), 200), rng.choice(list("xyz"), 200)], dtype=object).T
+    X[rng.random(200) < 0.1, 0] = None
+    y = np.isin(X[:, 0], ["a", "c"]).astype(int)
+    for preset in ("id3", "c4.5"):
+        model = TreeClassifier(preset, max_depth=1).fit(X, y)
+        expected = candidate_splits(model, X, y)
+        assert expected.chosen.association == 1
+        with monkeypatch.context() as small:
+            small.setattr("hornbeam.explain.node_histogram._MOST_CELLS", 10)
+            found = candidate_splits(model, X, y)
+        assert [replace(split, association=None) for split in expected] == list(found)

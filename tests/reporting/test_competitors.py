@@ -60,3 +60,14 @@ def test_names_are_escaped_and_pipelines_transform():
     assert "<b>" not in html
     pipeline = make_pipeline(StandardScaler(), TreeClassifier("cart")).fit(X, y)
     assert section_of(hornbeam.report(pipeline, training=(X, y)).html).count("<details") > 1
+
+
+def test_a_split_that_was_edited_is_said_not_to_be_listed():
+    X, y, *_ = halves_of_iris()
+    clf = TreeClassifier("cart").fit(X, y)
+    words = "so it is not listed; agreement is with it"
+    assert words not in hornbeam.report(clf, training=(X, y)).html
+    editor = clf.edit(X, y)
+    editor.set_threshold(0, 3.0)
+    clf = editor.finish()
+    assert section_of(hornbeam.report(clf, training=(X, y)).html).count(words) == 1

@@ -17,7 +17,7 @@ from hornbeam.growing.candidates import NodeCells, Way
 from hornbeam.kernels import subtree
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Counts, Floats
+from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["CountedNode", "association", "refuse_empty"]
 
@@ -102,19 +102,36 @@ class CountedNode:
 
     def way(self) -> Way | None:
         """Return the split of the tree at this node in codes; None if it is a leaf, or these rows do not fit it."""
-        skeleton, node, spec = self.tree.skeleton, self.node, self.place.spec
+        skeleton, node = self.tree.skeleton, self.node
         f = skeleton.feature.item(node)
-        if f < 0 or len(self.by_child) == 1:
+        if f < 0:
             return None
+        nominal = bool(self.bins.nominal[f])
+        slot_of = self._slots_of_categories(f) if nominal else self._slots_of_numbers(f)
+        if slot_of is None or not (nominal or (slot_of[:-1] == 0).any()):
+            return None
+        lost = bool(self.cells.shown[f][-1, 0])
+        every = lost and bool(skeleton.missing_slot[node] == EVERY_CHILD)
+        return Way.of_slots(f, nominal, slot_of, EVERY_CHILD if every else slot_of.item(-1))
+
+    def _slots_of_categories(self, f: int) -> Indices:
+        """Return the child of each category that occurs, and of missing values; -1 for none."""
+        skeleton, node = self.tree.skeleton, self.node
+        begin, end = skeleton.slot_start[node : node + 2].tolist()
+        slot_of = np.append(skeleton.slot_of[begin:end], skeleton.missing_slot[node]).astype(np.int32)
+        slot_of[(self.cells.shown[f][:, 0] == 0) | (slot_of < 0)] = -1
+        return slot_of
+
+    def _slots_of_numbers(self, f: int) -> Indices | None:
+        """Return the child of each code, -1 for none; None if the values of a code go to several children."""
+        spec = self.place.spec
         evidence = self.by_child[:, spec.offsets[f] : spec.offsets[f + 1], : 1 if spec.sums else None]
         present = evidence.any(axis=2)
+        if (present.sum(axis=0) > 1).any():
+            return None
         slot_of = np.where(present.any(axis=0), present.argmax(axis=0), -1).astype(np.int32)
         slot_of[slot_of == len(present) - 1] = -1  # to no child, or to every one
-        nominal = bool(self.bins.nominal[f])
-        if (present.sum(axis=0) > 1).any() or not (nominal or (slot_of[:-1] == 0).any()):
-            return None
-        every = bool(skeleton.missing_slot[node] == EVERY_CHILD and present[-1, -1])
-        return Way.of_slots(f, nominal, slot_of, EVERY_CHILD if every else slot_of.item(-1))
+        return slot_of
 
     def associations(self, ways: Sequence[Way]) -> list[float | None]:
         """Measure how well each split stands in for that of the tree.

@@ -21,7 +21,10 @@ from hornbeam.typing import Counts, Indices
 
 __all__ = ["NodePlace"]
 
-_MOST_CELLS = 1 << 24  # of a histogram that is divided by the children of the node
+_MOST_CELLS = (
+    1 << 24
+)  # of a histogram that is divided by the children of the node, if there are more than a few
+_FEW = 4  # children of a numeric split, and the rows of none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +67,8 @@ class NodePlace:
         1 at a leaf, and for a split with thousands of children, whose histogram would be too large.
         """
         n = self.skeleton.n_children.item(self.node) + 1
-        return n if n * self.spec.n_cells * self.spec.n_classes <= _MOST_CELLS else 1
+        few = n <= _FEW or n * self.spec.n_cells * self.spec.n_classes <= _MOST_CELLS
+        return n if few else 1
 
     # ---- for some rows -------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from hornbeam.tree.condition import path_conditions
 __all__ = ["competitor_grid", "competitor_section"]
 
 _MOST_NODES, _MOST_SPLITS, _MOST_LETTERS = 40, 5, 90
+_ANOTHER = "The split of the tree is not the best of its feature on these rows, so it is not listed; agreement is with it."
 _SCORES = {"gain ratio": "Gain ratio", "S-value": "S\N{NON-BREAKING HYPHEN}value"}
 
 
@@ -63,7 +64,8 @@ def _node(tree: Tree, found: CandidateSplits) -> Markup:
         element("strong", f"Node {found.node}: {name}"),
         element("span", f" {where}, {pluralise(found.rows, 'row')}", class_="where"),
     )
-    return element("details", head, grid.html(), class_="competitors")
+    note = element("p", _ANOTHER, class_="note") if found.chosen is None else ""
+    return element("details", head, grid.html(), note, class_="competitors")
 
 
 def competitor_grid(found: CandidateSplits) -> Grid:
