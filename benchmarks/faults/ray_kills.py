@@ -57,15 +57,15 @@ class Killer:
 
 def grow(rows: Path, engine: Watched) -> str:
     """A fit from files, level by level; the files are read in every pass. Its digest."""
-    classifier = TreeClassifier("cart", max_depth=6)
-    return classifier.fit(str(rows), "y", engine=engine, cache=False, memory=100_000).tree_.digest
+    classifier = TreeClassifier("cart", max_depth=4)
+    return classifier.fit(str(rows), "y", engine=engine, cache=False, memory=400_000).tree_.digest
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, default=8_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
