@@ -8,8 +8,10 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from hornbeam import TreeClassifier
 from hornbeam.data import MemorySource
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.engines import RayEngine
@@ -65,6 +67,22 @@ def test_a_worker_killed_during_a_fit():
     killer.join()
     assert len(killed) == 2, "no worker was killed"
     assert grown.digest == Grower(max_depth=4).grow(table, bins).digest
+
+
+@pytest.mark.usefixtures("ray_cluster")
+def test_a_fit_and_predictions_of_files(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(size=400), "y": rng.choice(["a", "b"], 400)})
+    (tmp_path / "rows").mkdir()
+    rows.to_parquet(tmp_path / "rows" / "0.parquet", row_group_size=100)
+    options = {"cache": False, "memory": 5_000}
+    classifier = TreeClassifier("cart", max_depth=2)
+    expected = classifier.fit(tmp_path / "rows", "y", **options).tree_.digest
+    assert classifier.fit(tmp_path / "rows", "y", engine=RayEngine(), **options).tree_.digest == expected
+    written = classifier.predict_to(tmp_path / "rows", tmp_path / "to", engine=RayEngine())
+    assert (written.n_rows, written.n_written, len(written.files)) == (400, 400, 4)
+    found = pd.concat([pd.read_parquet(tmp_path / "to" / name) for name in written.files])
+    np.testing.assert_array_equal(found[["p_a", "p_b"]], classifier.predict_proba(rows[["x"]]))
 
 
 @pytest.mark.usefixtures("ray_cluster")
