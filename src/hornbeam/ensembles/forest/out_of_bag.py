@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit
+from hornbeam.data.fixed_point import power_of_two_unit
 from hornbeam.data.numeric_target import largest_size
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
@@ -121,8 +121,10 @@ class OutOfBag:
 
     def add(self, votes: OutOfBagVotes) -> None:
         """Add the votes of a tree, in any order; a prediction beyond the largest target counts as that."""
-        steps = nearest_steps(np.clip(votes.predictions, -self.largest, self.largest), self.unit)
-        self.total[votes.distinct] += votes.copies[:, None, None] * steps
+        steps = np.clip(votes.predictions, -self.largest, self.largest)
+        steps *= 1.0 / self.unit  # exact, and faster than `nearest_steps`
+        whole = np.rint(steps, out=steps).astype(np.int64)
+        self.total[votes.distinct] += votes.copies[:, None, None] * whole
         self.n_votes[votes.distinct] += votes.copies
 
     def best(self) -> int:
