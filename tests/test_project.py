@@ -74,3 +74,9 @@ def test_actions_are_pinned_by_hash():
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
         for used in re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8")):
             assert used.startswith("./") or re.search(r"@[0-9a-f]{40}$", used), used
+
+
+def test_results_name_no_folder_of_a_machine():
+    for path in sorted((ROOT / "benchmarks" / "results").rglob("*.json*")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"/(root|work|home)/", text), f"{path.name}: write DIR instead of the folder"
