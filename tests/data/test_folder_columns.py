@@ -92,6 +92,20 @@ def test_a_column_of_the_file_takes_precedence(tmp_path):
     assert set(source.read(source.partitions()[0]).columns[1]) == {7.0}
 
 
+def test_a_folder_above_all_files_is_no_feature_unless_it_is_named(tmp_path):
+    above = tmp_path / "run=3"
+    for year in (2023, 2024):
+        write(above / f"year={year}")
+    assert ParquetSource.open(above, target="y").schema.names == ("x", "year")
+    assert ParquetSource.open(above / "year=2024", target="y").schema.names == ("x",)
+    assert ParquetSource.open(above, target="y", features=["run", "x"]).schema.names == ("run", "x")
+    assert read_table(str(above)).column_names == ["x", "y", "year"]
+    assert parquet_shape([str(file) for file in above.rglob("*.parquet")])[1] == ["x", "y", "year"]
+    assert set(read_table(str(above), columns=["run"])["run"].to_pylist()) == {3}
+    model = TreeClassifier("cart").fit(above, "y")
+    assert model.predict(above / "year=2024").shape == (20,)
+
+
 def test_a_column_must_be_in_the_names_of_all_files(tmp_path):
     write(tmp_path / "a=1")
     write(tmp_path / "b=1")

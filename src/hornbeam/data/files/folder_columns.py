@@ -33,7 +33,9 @@ def folder_values(file: str) -> dict[str, str | None]:
     }
 
 
-def folder_types(files: Sequence[str], text: Collection[str] = ()) -> dict[str, str]:
+def folder_types(
+    files: Sequence[str], text: Collection[str] = (), needed: Collection[str | None] | None = None
+) -> dict[str, str]:
     """Return the type of each column in folder names: numbers if all its values are whole numbers, else text.
 
     Parameters
@@ -41,6 +43,9 @@ def folder_types(files: Sequence[str], text: Collection[str] = ()) -> dict[str, 
     files : sequence of str
     text : collection of str
         Columns that are text in any case.
+    needed : collection of str, optional
+        Leave out other columns if they have one value in all files: a folder above all of them, such as ``run=3``, says
+        nothing about the rows. None: all columns are needed.
 
     Returns
     -------
@@ -49,17 +54,24 @@ def folder_types(files: Sequence[str], text: Collection[str] = ()) -> dict[str, 
 
     Examples
     --------
-    >>> folder_types(["year=2023/of=a/0.parquet", "year=2024/of=7/0.parquet"])
+    >>> files = ["run=3/year=2023/of=a/0.parquet", "run=3/year=2024/of=7/0.parquet"]
+    >>> folder_types(files, needed=["of"])
     {'year': 'numbers', 'of': 'text'}
     """
     types: dict[str, str] = {}
-    for values in map(folder_values, files):
+    found = [folder_values(file) for file in files]
+    for values in found:
         for name, value in values.items():
             whole = value is None or _WHOLE_NUMBER.fullmatch(value)
             types.setdefault(name, TEXT if name in text else NUMBERS)
             if not whole:
                 types[name] = TEXT
-    return types
+    if needed is None:
+        return types
+
+    one_value = {name for name in types if all(name in values for values in found)}
+    one_value = {name for name in one_value if len({values[name] for values in found}) == 1}
+    return {name: held for name, held in types.items() if name in needed or name not in one_value}
 
 
 def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> list[Footer]:
@@ -72,9 +84,7 @@ def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> lis
     {'age': 'numbers', 'year': 'numbers'}
     """
     return [
-        replace(
-            footer, sorts=footer.sorts | {name: types[name] for name in _absent(footer.file, footer.sorts)}
-        )
+        replace(footer, sorts=footer.sorts | {name: types[name] for name in _absent(footer, types)})
         for footer in footers
     ]
 
@@ -96,6 +106,6 @@ def folder_array(file: str, name: str, held: str, n_rows: int) -> Any:
     return pa.DictionaryArray.from_arrays(codes, pa.array([] if value is None else [value], pa.string()))
 
 
-def _absent(file: str, columns: Collection[str]) -> list[str]:
+def _absent(footer: Footer, types: Mapping[str, str]) -> list[str]:
     """Return the columns in folder names that the file itself does not have."""
-    return [name for name in folder_values(file) if name not in columns]
+    return [name for name in folder_values(footer.file) if name in types and name not in footer.sorts]

@@ -85,7 +85,7 @@ class ParquetSource:
         paths : str, Path or iterable of them
             Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
             A folder named ``year=2024`` gives the column ``year``: numbers if it is a whole number in all names, else
-            text.
+            text. Without a schema, such a column is left out if it has one value in all files, unless it is named here.
         target : str or None
             The column of the target: class labels, or numbers.
         weight : str, optional
@@ -140,7 +140,8 @@ class ParquetSource:
         files = list_files(paths)
         known = () if schema is None else schema.features
         as_text = [one.name for one in known if any(isinstance(value, str) for value in one.categories)]
-        folders = folder_types(files, as_text)
+        needed = None if schema is not None else (target, weight, *keep, *(features or ()))
+        folders = folder_types(files, as_text, needed)
         footers = add_folder_types(read_footers(files, engine), folders)
         names = features if schema is None else schema.names
         kind = target_kind or (Kind.NOMINAL if schema is None else schema.target)

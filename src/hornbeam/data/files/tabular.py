@@ -107,7 +107,7 @@ def read_parts(
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    folders = _folder_types(files, types)
+    folders = _folder_types(files, types, columns)
     for file in files:
         with open_file(file) as opened:
             parquet = ParquetFile(opened, pre_buffer=is_remote(file), buffer_size=_BUFFER_BYTES)
@@ -193,10 +193,11 @@ def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
 
     n_rows = 0
     names: list[str] = []
+    folders = folder_types(files, needed=())
     for file in files:
         parquet = read_file(file, ParquetFile)
         n_rows += parquet.metadata.num_rows
-        names = names or list(dict.fromkeys([*parquet.schema_arrow.names, *folder_values(file)]))
+        names = names or list(dict.fromkeys([*parquet.schema_arrow.names, *folders]))
     return n_rows, names
 
 
@@ -332,18 +333,22 @@ def _read_parquet(files: list[Any], columns: Sequence[str] | None, types: Mappin
 
     if not isinstance(files[0], str):
         return ParquetFile(pa.BufferReader(files[0])).read()
-    folders = _folder_types(files, types)
+    folders = _folder_types(files, types, columns)
     return concat_tables([_with_folders(read_file(file, read), file, columns, folders) for file in files])
 
 
-def _folder_types(files: Sequence[str], types: Mapping[str, str] | None) -> dict[str, str]:
-    return folder_types(files, [name for name, kind in (types or {}).items() if kind == "text"])
+def _folder_types(
+    files: Sequence[str], types: Mapping[str, str] | None, columns: Sequence[str] | None
+) -> dict[str, str]:
+    """Return the types of columns in folder names; if no columns are requested, of those with several values."""
+    text = [name for name, kind in (types or {}).items() if kind == "text"]
+    return folder_types(files, text, () if columns is None else None)
 
 
 def _with_folders(table: Any, file: str, columns: Sequence[str] | None, folders: Mapping[str, str]) -> Any:
-    """Add the requested columns in folder names that the file itself does not have; None for all."""
+    """Add the requested columns in folder names that the file itself does not have; None for all of `folders`."""
     for name in folder_values(file):
-        if name not in table.column_names and (columns is None or name in columns):
+        if name not in table.column_names and name in (folders if columns is None else columns):
             table = table.append_column(name, folder_array(file, name, folders[name], len(table)))
     return table
 
