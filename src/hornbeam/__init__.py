@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.smoothed_classifier import SmoothedClassifier
     from hornbeam.estimators.tree_classifier import TreeClassifier
     from hornbeam.estimators.tree_regressor import TreeRegressor
-    from hornbeam.explain.candidate_splits import candidate_splits
+    from hornbeam.explain.candidates.list_splits import candidate_splits
     from hornbeam.explain.scorecard import scorecard
     from hornbeam.growing.grower import Grower
     from hornbeam.growing.impurity import impurity
@@ -102,7 +102,7 @@ else:
         "Tree": ".tree",
         "TreeClassifier": ".estimators.tree_classifier",
         "TreeRegressor": ".estimators.tree_regressor",
-        "candidate_splits": ".explain.candidate_splits",
+        "candidate_splits": ".explain.candidates.list_splits",
         "diff": ".estimators.persistence.files",
         "distill": ".estimators.distill",
         "impurity": ".growing.impurity",

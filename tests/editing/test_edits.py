@@ -19,7 +19,7 @@ from hornbeam.editing import TreeEditor, replace_branch
 from hornbeam.editing.branches import grown_branch
 from hornbeam.editing.one_split import one_split
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.export import to_text
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.smoothing import Laplace

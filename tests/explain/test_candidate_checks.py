@@ -8,7 +8,7 @@ from scipy.stats import sem
 
 from hornbeam import Table, TreeClassifier, TreeRegressor, candidate_splits
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.explain.counted_node import association
+from hornbeam.explain.candidates.counted_node import association
 
 
 def rows_of(seed, n=240):

@@ -355,6 +355,6 @@ def test_a_split_with_thousands_of_children_is_found_in_the_list(monkeypatch):
         expected = candidate_splits(model, X, y)
         assert expected.chosen.association == 1
         with monkeypatch.context() as small:
-            small.setattr("hornbeam.explain.node_histogram._MOST_CELLS", 10)
+            small.setattr("hornbeam.explain.candidates.node_histogram._MOST_CELLS", 10)
             found = candidate_splits(model, X, y)
         assert [replace(split, association=None) for split in expected] == list(found)

@@ -11,7 +11,7 @@ from hornbeam import TreeClassifier, TreeRegressor, load, save
 from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.errors import ParameterError
-from hornbeam.explain.node_rows import NodeRows
+from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.forced_splits import forced_skeleton, forced_splits

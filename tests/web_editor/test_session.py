@@ -9,7 +9,7 @@ from loan_rows import loans
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, StorageError
-from hornbeam.explain.node_rows import NodeRows
+from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.web_editor import Session
 from hornbeam.web_editor.value_histogram import value_histogram
 

@@ -148,8 +148,8 @@ def training_rows(
         return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()
     from hornbeam.data.engine import LocalEngine
     from hornbeam.estimators.parameters.threads import n_threads
-    from hornbeam.explain.source_rows import open_rows
-    from hornbeam.explain.training_rows import class_weight_of
+    from hornbeam.explain.candidates.source_rows import open_rows
+    from hornbeam.explain.candidates.training_rows import class_weight_of
 
     for name in (*tree.schema.names, target, *([] if weight is None else [weight])):
         if name not in names:

@@ -11,9 +11,9 @@ import numpy as np
 from hornbeam.data.schema import Kind
 from hornbeam.editing.one_split import one_split
 from hornbeam.errors import ParameterError
-from hornbeam.explain.candidate_splits import candidates_at, check_node
-from hornbeam.explain.node_rows import NodeRows
-from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.explain.candidates.list_splits import candidates_at, check_node
+from hornbeam.explain.candidates.node_rows import NodeRows
+from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.subtree import subtree
 from hornbeam.tree.tree import Tree

@@ -21,11 +21,11 @@ from hornbeam.editing.one_split import candidate_branch, one_split
 from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.score_change import ScoreChanges, score_changes
-from hornbeam.explain.candidate_splits import candidates_at, check_node, find_column
-from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
-from hornbeam.explain.held_out_gain import HeldOut
-from hornbeam.explain.held_out_rows import read_held_out_table
-from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.held_out_rows import read_held_out_table
+from hornbeam.explain.candidates.list_splits import candidates_at, check_node, find_column
+from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
+from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.export.condition_text import condition_text
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import Direction

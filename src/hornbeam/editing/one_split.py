@@ -11,7 +11,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError, shown
-from hornbeam.explain.candidate_table import CandidateSplit
+from hornbeam.explain.candidates.table import CandidateSplit
 from hornbeam.growing.candidates import Direction
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, SchemaError
+from hornbeam.evaluation.mean_and_error import mean_and_error
 from hornbeam.evaluation.row_scores import losses, mean_area
-from hornbeam.explain.mean_and_error import mean_and_error
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats

@@ -9,18 +9,15 @@
 7. `counterfactual`: changes that lead to another prediction; `distance`: their size; `term_moves`: those within a leaf.
 8. `intervals`: intervals of probabilities and means.
 9. `leaves`: table of leaves.
-10. `candidate_splits`: candidate splits of a node; `candidate_table`: their table; `competitors`: those of some nodes.
-    `training_rows` are the encoded rows in memory, `node_rows` those of a node; `source_rows` stay in files.
-    `node_histogram` counts either, `counted_node` has the counts, `counted_candidates` makes the table of them.
-    `held_out_rows`, `held_out_gain`: gains on other rows; `target_moments`: means of a numeric target.
+10. `candidates`: candidate splits of a node.
 11. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
 12. `notebook`: HTML tables for notebooks.
 13. `scorecard`: points per segment.
 """
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
-from hornbeam.explain.candidate_splits import candidate_splits
-from hornbeam.explain.candidate_table import CandidateChild, CandidateSplit, CandidateSplits
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit, CandidateSplits
 from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
 from hornbeam.explain.drift import Drift, drift
 from hornbeam.explain.explanation import Explanation, Explanations, explain

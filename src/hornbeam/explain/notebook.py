@@ -13,7 +13,7 @@ from hornbeam.html_table import html_table
 from hornbeam.rules import RuleSet
 
 if TYPE_CHECKING:
-    from hornbeam.explain.candidate_table import CandidateSplits
+    from hornbeam.explain.candidates.table import CandidateSplits
     from hornbeam.explain.counterfactual import Counterfactual
     from hornbeam.explain.drift import Drift
     from hornbeam.explain.explanation import Explanation

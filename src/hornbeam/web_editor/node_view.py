@@ -6,8 +6,8 @@ from math import isfinite, isnan
 from typing import Any
 
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
-from hornbeam.explain.node_rows import NodeRows
+from hornbeam.explain.candidates.node_rows import NodeRows
+from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name
 from hornbeam.tree.tree import Tree
@@ -38,8 +38,8 @@ def node_view(here: NodeRows, candidates: CandidateSplits) -> dict[str, Any]:
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.explain.counted_candidates import candidates_of
-    >>> from hornbeam.explain.training_rows import TrainingRows
+    >>> from hornbeam.explain.candidates.counted_candidates import candidates_of
+    >>> from hornbeam.explain.candidates.training_rows import TrainingRows
     >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
     >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
     >>> here = NodeRows.of(tree, rows.encoded, rows.grower, 0)

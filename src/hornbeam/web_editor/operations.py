@@ -13,8 +13,8 @@ from typing import Any
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.editing import TreeEditor
 from hornbeam.errors import ParameterError, shown
-from hornbeam.explain.candidate_splits import find_column
-from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
+from hornbeam.explain.candidates.list_splits import find_column
+from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 
 __all__ = ["EDITS", "apply_edit", "checked_edit"]
 

@@ -13,11 +13,11 @@ from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.editing import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
 from hornbeam.estimators.persistence.files import save
-from hornbeam.explain.candidate_splits import check_node
-from hornbeam.explain.candidate_table import CandidateSplits
-from hornbeam.explain.counted_candidates import candidates_of
-from hornbeam.explain.held_out_gain import HeldOut
-from hornbeam.explain.node_rows import NodeRows
+from hornbeam.explain.candidates.counted_candidates import candidates_of
+from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.list_splits import check_node
+from hornbeam.explain.candidates.node_rows import NodeRows
+from hornbeam.explain.candidates.table import CandidateSplits
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.reporter import report
 from hornbeam.smoothing.teacher_prior import is_distilled

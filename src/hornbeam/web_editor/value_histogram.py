@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
-from hornbeam.explain.node_rows import NodeRows
+from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["value_histogram"]
@@ -38,7 +38,7 @@ def value_histogram(here: NodeRows, column: int) -> dict[str, Any]:
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.explain.training_rows import TrainingRows
+    >>> from hornbeam.explain.candidates.training_rows import TrainingRows
     >>> X, y = [[1], [1], [2], [3]], ["no", "no", "yes", "yes"]
     >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
     >>> found = value_histogram(NodeRows.of(tree, rows.encoded, rows.grower, 0), 0)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.explain.candidate_table import CandidateSplit, CandidateSplits
-from hornbeam.explain.competitors import competitors
-from hornbeam.explain.held_out_gain import HeldOut
+from hornbeam.explain.candidates.competitors import competitors
+from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, pluralise
 from hornbeam.reporting.grid import Grid

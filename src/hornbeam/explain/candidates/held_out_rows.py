@@ -7,9 +7,9 @@ from hornbeam.data.schema import Schema
 from hornbeam.data.source_like import is_source, is_source_like
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, shown
-from hornbeam.explain.held_out_gain import HeldOut
-from hornbeam.explain.source_rows import open_rows
-from hornbeam.explain.training_rows import read_table
+from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.source_rows import open_rows
+from hornbeam.explain.candidates.training_rows import read_table
 
 __all__ = ["read_held_out", "read_held_out_table"]
 

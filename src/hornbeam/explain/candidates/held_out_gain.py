@@ -15,7 +15,7 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import MemorySource, Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.explain.candidate_table import CandidateChild, CandidateSplit
+from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit
 from hornbeam.growing import Criterion
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.subtree import Rows

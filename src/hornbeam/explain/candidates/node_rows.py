@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.data.weights import class_steps
-from hornbeam.explain.counted_node import CountedNode, refuse_empty
-from hornbeam.explain.node_histogram import NodePlace
+from hornbeam.explain.candidates.counted_node import CountedNode, refuse_empty
+from hornbeam.explain.candidates.node_histogram import NodePlace
 from hornbeam.growing import Grower
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.in_memory import encoded_rows

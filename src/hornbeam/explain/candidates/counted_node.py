@@ -10,8 +10,8 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.errors import DataError
-from hornbeam.explain.node_histogram import NodePlace
-from hornbeam.explain.target_moments import TargetUnits
+from hornbeam.explain.candidates.node_histogram import NodePlace
+from hornbeam.explain.candidates.target_moments import TargetUnits
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import NodeCells, Way
 from hornbeam.kernels import subtree

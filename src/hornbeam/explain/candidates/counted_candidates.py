@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.explain.candidate_table import CandidateChild, CandidateSplit, CandidateSplits
-from hornbeam.explain.counted_node import CountedNode
-from hornbeam.explain.held_out_gain import HeldOut
+from hornbeam.explain.candidates.counted_node import CountedNode
+from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit, CandidateSplits
 from hornbeam.export.wording import pluralise
 from hornbeam.growing import Criterion, impurity
 from hornbeam.growing.candidates import Candidate, Way, all_candidates, best_candidates

@@ -8,13 +8,13 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
 from hornbeam.data.source_like import is_source_like
 from hornbeam.errors import ParameterError, shown
-from hornbeam.explain.candidate_table import CandidateSplits
-from hornbeam.explain.counted_candidates import candidates_of
-from hornbeam.explain.held_out_gain import HeldOut
-from hornbeam.explain.held_out_rows import read_held_out
-from hornbeam.explain.node_rows import NodeRows
-from hornbeam.explain.source_rows import SourceRows
-from hornbeam.explain.training_rows import TrainingRows
+from hornbeam.explain.candidates.counted_candidates import candidates_of
+from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.held_out_rows import read_held_out
+from hornbeam.explain.candidates.node_rows import NodeRows
+from hornbeam.explain.candidates.source_rows import SourceRows
+from hornbeam.explain.candidates.table import CandidateSplits
+from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.growing import Grower
 from hornbeam.tree.tree import Tree
 

@@ -14,9 +14,9 @@ from hornbeam.data.source_like import check_names, is_source, open_files
 from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, SchemaError
-from hornbeam.explain.counted_node import CountedNode
-from hornbeam.explain.node_histogram import NodePlace
-from hornbeam.explain.training_rows import class_weight_of, tree_and_recipe
+from hornbeam.explain.candidates.counted_node import CountedNode
+from hornbeam.explain.candidates.node_histogram import NodePlace
+from hornbeam.explain.candidates.training_rows import class_weight_of, tree_and_recipe
 from hornbeam.growing import Grower
 from hornbeam.growing.levelwise.search import Search
 from hornbeam.kernels.subtree import Rows
