@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale.billion_rows                            # 10^7, 10^8 and 10^9 rows, classes and numbers
     python -m benchmarks.scale.billion_rows --rows 1e7 --grow all      # grow on all rows instead of a sample
+    python -m benchmarks.scale.billion_rows --write                    # the table of docs/scale.md, from the results
 
 Two worker processes of Dask with one thread each make the rows, 20 features, from the number of their block, route and
 count them. Growing is as by default for so many rows: on a sample of 3 million, depth 8; then every row is counted.
@@ -14,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.quality.comparison import markdown
+from benchmarks.scale.cost_model import page
 from hornbeam.data import Feature, Schema, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
@@ -33,6 +35,7 @@ from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing
 
 OUT = Path(__file__).parents[1] / "results" / "scale" / "billion_rows.jsonl"
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 N_FEATURES, DEPTH, BLOCK = 20, 8, 1 << 18
 SAMPLE = 3_000_000  # as many as fit the default memory, 512 MB
 
@@ -122,11 +125,49 @@ def _own() -> tuple[float, float]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e9
 
 
+def table(records: list[dict[str, Any]]) -> str:
+    """One row per fit."""
+    head = [
+        "rows",
+        "target",
+        "workers",
+        "seconds",
+        "processor ns per row",
+        "most memory of a process",
+        "digest",
+    ]
+    rows = [
+        [
+            f"10^{len(str(one['rows'])) - 1}",
+            one["target"],
+            f"{one['workers']}",
+            f"{one['seconds']:.0f}",
+            f"{one['processor_ns_per_row']:.0f}",
+            f"{max(one['peak_gb']):.2f} GB",
+            f"`{one['digest'][:8]}`",
+        ]
+        for one in records
+    ]
+    return markdown(head, rows, 2)
+
+
+def read() -> list[dict[str, Any]]:
+    """The committed results."""
+    return [json.loads(line) for line in OUT.read_text(encoding="utf-8").splitlines()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", default="1e7,1e8,1e9", help="numbers of rows")
     parser.add_argument("--grow", choices=["sample", "all"], default="sample")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table into docs/scale.md, and fit nothing"
+    )
     options = parser.parse_args()
+    if options.write:
+        text = page(PAGE.read_text(encoding="utf-8"), billion=table(read()))
+        PAGE.write_text(text, encoding="utf-8")
+        return
     with OUT.open("a", encoding="utf-8") as file:
         for n_rows in (int(float(text)) for text in options.rows.split(",")):
             for numeric in (False, True):
@@ -139,4 +180,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.scale import cost_model, fits
+from benchmarks.scale import billion_rows, cost_model, fits
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,3 +56,18 @@ def test_the_model_by_hand():
     sampled = cost_model.on_sample(rates, 10**8, 10, 1)
     assert sampled.parts["counting"] == pytest.approx(100 * 10 / 20)
     assert sampled.largest == "drawing"
+
+
+def test_the_page_has_the_table_of_a_billion_rows():
+    records = billion_rows.read()
+    assert billion_rows.table(records) in (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    assert max(record["rows"] for record in records) == 10**9
+    assert all(record["counted"] == record["rows"] for record in records)
+
+
+def test_made_rows_do_not_depend_on_how_they_are_read():
+    source = billion_rows.MadeRows(300_000, numeric=False)
+    whole = source.read(source.partitions()[1])
+    some = source.read(source.partitions()[1], features=[3], rows=np.array([0, 7]))
+    assert some.columns[0].tolist() == whole.columns[3][[0, 7]].tolist()
+    assert some.target.tolist() == whole.target[[0, 7]].tolist()
