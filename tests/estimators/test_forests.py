@@ -265,3 +265,12 @@ def test_wrong_parameters_are_refused(settings, message):
 def test_max_features_is_that_of_scikit_learn(max_features, n):
     tree = ForestClassifier(1, max_features=max_features, max_depth=1).fit(*CANCER).forest_.trees[0]
     assert dict(tree.history[0].parameters)["max_features"] == n
+
+
+@pytest.mark.parametrize("forest", [ForestClassifier, ForestRegressor])
+def test_a_fit_without_out_of_bag_scores_removes_those_of_the_last_fit(forest):
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    model = forest(n_estimators=30, oob_score=True).fit(X, y)
+    assert hasattr(model, "oob_score_")
+    model.set_params(oob_score=False).fit(X, y)
+    assert not [name for name in vars(model) if name.startswith("oob_") and name.endswith("_")]

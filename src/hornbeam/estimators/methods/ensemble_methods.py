@@ -73,6 +73,8 @@ class ForestMethods(_EnsembleMethods):
             )
         self._set_fitted(result.forest, names_of(source))
         self.smoother_ = result.smoother
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         return result, table
 
 
