@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 
@@ -89,3 +91,36 @@ def test_a_report_has_the_splits_that_competed(run, models):
     page = Path("page.html").read_text(encoding="utf-8")
     assert page.count('<details class="competitors">') > 3
     assert "Gain on test rows" in page
+
+
+def test_one_folder_is_enough_for_a_model_with_the_column_of_its_name(run, tmp_path):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    for year in (2023, 2024):
+        folder = tmp_path / "rows" / f"year={year}"
+        folder.mkdir(parents=True)
+        x = rng.random(60)
+        frame = pd.DataFrame({"x": x, "y": np.where(x + 0.3 * (year == 2024) > 0.6, "yes", "no")})
+        frame.to_parquet(folder / "a.parquet")
+    assert run("fit", "rows", "-t", "y", "-o", "m.hornbeam").exit_code == 0
+    one = "rows/year=2023"
+    for arguments in (
+        ("report", "m.hornbeam", one, "-t", "y", "-o", "r.html", "--training", "rows"),
+        ("candidates", "m.hornbeam", one, "-t", "y"),
+        ("rules", "m.hornbeam", "--simplify", one, "-t", "y"),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("option", ["--held-out", "--training"])
+def test_addresses_in_options_show_no_credentials(run, tmp_path, option):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"x": [1.0, 2.0] * 10, "y": ["no", "yes"] * 10})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    assert run("fit", "rows.parquet", "-t", "y", "-o", "m.hornbeam").exit_code == 0
+    command = ("candidates",) if option == "--held-out" else ("report", "-o", "r.html")
+    address = "s3://KEY:se/cret@bucket/rows.parquet?endpoint_override=localhost:1"
+    done = run(command[0], "m.hornbeam", "rows.parquet", "-t", "y", *command[1:], option, address)
+    assert done.exit_code != 0
+    assert "cret" not in f"{done.output}{done.stderr}"

@@ -106,6 +106,14 @@ def test_a_folder_above_all_files_is_no_feature_unless_it_is_named(tmp_path):
     assert model.predict(above / "year=2024").shape == (20,)
 
 
+def test_a_target_of_text_stays_text_where_all_folders_are_numbers(tmp_path):
+    for label in ("7", "a"):
+        write(tmp_path / f"k={label}")
+    tree = TreeClassifier("cart").fit(tmp_path, "k").tree_
+    one = ParquetSource.open(tmp_path / "k=7", target="k", schema=tree.schema)
+    assert set(one.read(one.partitions()[0]).target) == {tree.schema.classes.index("7")}
+
+
 def test_a_column_must_be_in_the_names_of_all_files(tmp_path):
     write(tmp_path / "a=1")
     write(tmp_path / "b=1")

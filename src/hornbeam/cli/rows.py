@@ -33,11 +33,11 @@ _MANY_ROWS = 1 << 17  # more than one part
 model_argument = click.argument("model", type=click.Path())
 
 
-def hide_credentials(_context: click.Context, _parameter: click.Parameter, path: str) -> str:
+def hide_credentials(_context: click.Context, _parameter: click.Parameter, path: str | None) -> str | None:
     """Make the address of a store a text without credentials, which messages and pages may show."""
     from hornbeam.data.files.addresses import Address, is_remote
 
-    return Address(path) if is_remote(path) else path
+    return Address(path) if path is not None and is_remote(path) else path
 
 
 data_argument = click.argument("data", type=click.Path(allow_dash=True), callback=hide_credentials)
@@ -142,7 +142,7 @@ def training_rows(
     from hornbeam.data.files.tabular import parquet_files, parquet_shape
 
     files = parquet_files(path)
-    n_all, names = (0, []) if files is None else parquet_shape(files)
+    n_all, names = (0, []) if files is None else parquet_shape(files, (*tree.schema.names, target, weight))
     if n_all <= _MANY_ROWS:
         rows = rows_for(tree, path, text, target, keep=() if weight is None else (weight,))
         return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()

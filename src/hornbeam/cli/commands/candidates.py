@@ -5,7 +5,14 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import data_argument, model_argument, reading, target_option, training_rows
+from hornbeam.cli.rows import (
+    data_argument,
+    hide_credentials,
+    model_argument,
+    reading,
+    target_option,
+    training_rows,
+)
 
 __all__ = ["candidates"]
 
@@ -22,6 +29,7 @@ __all__ = ["candidates"]
 @click.option(
     "--held-out",
     type=click.Path(),
+    callback=hide_credentials,
     metavar="FILE",
     help="Other rows, to show the gain of each split on them.",
 )

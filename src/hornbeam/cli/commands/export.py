@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message, write_output
-from hornbeam.cli.rows import model_argument, reading, rows_for
+from hornbeam.cli.rows import hide_credentials, model_argument, reading, rows_for
 
 __all__ = ["export"]
 
@@ -43,6 +43,7 @@ _MOST_VECTORS = 1_000
 @click.option(
     "--vectors",
     type=click.Path(),
+    callback=hide_credentials,
     metavar="DATA",
     help=f"c, js, json, python: up to {_MOST_VECTORS:,} rows with their answers go along, as a test.",
 )

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 import click
 
 from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option, training_rows
+from hornbeam.cli.rows import (
+    data_argument,
+    hide_credentials,
+    model_argument,
+    reading,
+    sample_for,
+    target_option,
+    training_rows,
+)
 from hornbeam.errors import DataError
 
 __all__ = ["ReportInput", "compared", "read_report_input", "report"]
@@ -82,6 +90,7 @@ def read_report_input(
 @click.option(
     "--training",
     type=click.Path(),
+    callback=hide_credentials,
     metavar="FILE",
     help="The rows of the fit: shows the splits that competed at each node. Parquet files need not fit memory.",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, message, write_output
-from hornbeam.cli.rows import model_argument, positive_option, reading, rows_for
+from hornbeam.cli.rows import hide_credentials, model_argument, positive_option, reading, rows_for
 
 __all__ = ["rules"]
 
@@ -27,6 +27,7 @@ _ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
     "--simplify",
     "data",
     type=click.Path(allow_dash=True),
+    callback=hide_credentials,
     metavar="DATA",
     help="Make few and short rules, as C4.5rules does, judged by these rows.",
 )

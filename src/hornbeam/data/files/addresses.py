@@ -78,13 +78,21 @@ def without_credentials(address: str) -> str:
     's3://bucket/rows'
     >>> without_credentials("abfs://container:key@account.dfs.core.windows.net/rows")
     'abfs://container@account.dfs.core.windows.net/rows'
+    >>> without_credentials("s3://key:sec/ret@bucket/rows")  # such a key is refused, but it is a key
+    's3://bucket/rows'
     >>> without_credentials("/data/rows@home.parquet")
     '/data/rows@home.parquet'
     """
     scheme, mark, rest = address.partition("://")
     if not mark:
         return str(address)
-    host, slash, path = rest.partition("?")[0].partition("/")
+    rest = rest.partition("?")[0]
+    begin, _, password = rest.partition("/")[0].partition(":")
+    if (
+        begin and password and "@" not in password and not password.isdigit()
+    ):  # not a port: a key with a slash
+        rest = rest.rpartition("@")[2]
+    host, slash, path = rest.partition("/")
     user, _, host = host.rpartition("@")
     if scheme.startswith("abfs") and (container := user.partition(":")[0]):
         host = f"{container}@{host}"

@@ -140,6 +140,12 @@ class ParquetSource:
         files = list_files(paths)
         known = () if schema is None else schema.features
         as_text = [one.name for one in known if any(isinstance(value, str) for value in one.categories)]
+        if (
+            schema is not None
+            and target is not None
+            and any(isinstance(label, str) for label in schema.classes)
+        ):
+            as_text.append(target)
         needed = None if schema is not None else (target, weight, *keep, *(features or ()))
         folders = folder_types(files, as_text, needed)
         footers = add_folder_types(read_footers(files, engine), folders)

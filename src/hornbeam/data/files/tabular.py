@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -177,8 +177,10 @@ def parquet_files(path: str) -> list[str] | None:
         return list_files(path) if file.read(len(_PARQUET)) == _PARQUET else None
 
 
-def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
+def parquet_shape(files: Sequence[str], needed: Collection[str | None] = ()) -> tuple[int, list[str]]:
     """Return the number of rows of Parquet files, and the columns of the first; only footers are read.
+
+    Columns in folder names are among them if they are `needed` or have several values.
 
     Examples
     --------
@@ -193,7 +195,7 @@ def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
 
     n_rows = 0
     names: list[str] = []
-    folders = folder_types(files, needed=())
+    folders = folder_types(files, needed=needed)
     for file in files:
         parquet = read_file(file, ParquetFile)
         n_rows += parquet.metadata.num_rows
@@ -340,9 +342,9 @@ def _read_parquet(files: list[Any], columns: Sequence[str] | None, types: Mappin
 def _folder_types(
     files: Sequence[str], types: Mapping[str, str] | None, columns: Sequence[str] | None
 ) -> dict[str, str]:
-    """Return the types of columns in folder names; if no columns are requested, of those with several values."""
+    """Return the types of columns in folder names; without `columns`, of those in `types` or with several values."""
     text = [name for name, kind in (types or {}).items() if kind == "text"]
-    return folder_types(files, text, () if columns is None else None)
+    return folder_types(files, text, tuple(types or ()) if columns is None else None)
 
 
 def _with_folders(table: Any, file: str, columns: Sequence[str] | None, folders: Mapping[str, str]) -> Any:
