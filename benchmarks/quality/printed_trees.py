@@ -71,9 +71,9 @@ def measure(entry: Entry) -> dict[str, Any]:
     return {"set": entry.name, "rows": entry.n_rows, "folds": SETS[entry.name], "models": means, **printed}
 
 
-def _mean(values: list[float | None]) -> float | None:
+def _mean(values: list[Any]) -> float | None:
     """The mean over folds; None for a size that a model does not have."""
-    return None if values[0] is None else round(float(np.mean(values)), 4)  # type: ignore[arg-type]
+    return None if values[0] is None else round(float(np.mean(values)), 4)
 
 
 def parts(record: dict[str, Any]) -> dict[str, str]:

@@ -39,7 +39,7 @@ def test_a_worker_killed_while_combining(dask_processes, tmp_path):
 def test_parts_are_not_changed_in_place():
     """A worker keeps its parts, and may have to combine them again."""
     parts = [np.array([1, 2]), np.array([10, 20])]
-    assert adapter._combine(np.ndarray.__iadd__, parts).tolist() == [11, 22]
+    assert adapter.combine_parts(np.ndarray.__iadd__, parts).tolist() == [11, 22]
     assert [part.tolist() for part in parts] == [[1, 2], [10, 20]]
 
 

@@ -1,8 +1,9 @@
 """Engines run tasks over partitions of rows; ``reduce`` is the only operation that may be distributed."""
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from operator import iadd
 from typing import Any, Protocol
@@ -10,7 +11,15 @@ from typing import Any, Protocol
 from hornbeam.errors import EngineError, ParameterError
 from hornbeam.kernels.pool import Pool
 
-__all__ = ["Engine", "LocalEngine", "Task", "fold_partitions", "group_partitions"]
+__all__ = [
+    "Engine",
+    "LocalEngine",
+    "Task",
+    "check_least",
+    "combine_parts",
+    "fold_partitions",
+    "group_partitions",
+]
 
 type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
 
@@ -168,3 +177,31 @@ def fold_partitions(task: Task, partitions: Sequence[Any], shared: Any, blocks: 
     if len(parts) != blocks:
         raise EngineError(f"a task returned {len(parts)} parts; expected one per block, {blocks}")
     return parts
+
+
+def combine_parts(combine: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
+    """Combine the parts of several tasks without changing them: an engine may use a part again.
+
+    Examples
+    --------
+    >>> one, two = [1], [2]
+    >>> combine_parts(iadd, [one, two]), one
+    ([1, 2], [1])
+    """
+    return reduce(combine, parts[1:], deepcopy(parts[0]))
+
+
+def check_least(engine: Any, **least: int) -> None:
+    """Raise `ParameterError` if a parameter of an engine is below its least value; None is always allowed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> check_least(SimpleNamespace(groups=0), groups=1)
+    Traceback (most recent call last):
+    hornbeam.errors.ParameterError: groups is 0; expected at least 1
+    """
+    for name, smallest in least.items():
+        value = getattr(engine, name)
+        if value is not None and value < smallest:
+            raise ParameterError(f"{name} is {value}; expected at least {smallest}")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial, reduce
+from functools import partial
 from itertools import batched, count
 from operator import iadd, itemgetter
 from pickle import PickleBuffer
@@ -18,9 +17,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hornbeam.data.engine import Task, fold_partitions, group_partitions
+from hornbeam.data.engine import Task, check_least, combine_parts, fold_partitions, group_partitions
 from hornbeam.engines.dask_checks import WHEN_LATE, check_cluster, explained
-from hornbeam.errors import EngineError, ParameterError
+from hornbeam.errors import EngineError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -88,10 +87,7 @@ class DaskEngine:
     _longest: float = field(default=0.0, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name, least in (("groups", 1), ("fan_in", 2), ("retries", 0), ("deadline", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ParameterError(f"{name} is {value}; expected at least {least}")
+        check_least(self, groups=1, fan_in=2, retries=0, deadline=0)
         check_cluster(self.client)
 
     @property
@@ -137,7 +133,7 @@ class DaskEngine:
                 )
                 while len(parts) > self.fan_in:
                     parts = [
-                        submit("combine", partial(_combine, combine), some)
+                        submit("combine", partial(combine_parts, combine), some)
                         for some in batched(parts, self.fan_in)
                     ]
                 finished = partial(_finish, combine, finish, block, *kept)
@@ -204,11 +200,6 @@ def _fold(task: Task, partitions: Sequence[Any], blocks: int, shared: Any) -> An
     return parts if blocks > 1 else parts[0]
 
 
-def _combine(combine: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
-    # Copied, because `combine` works in place and Dask may use the same part again for a repeated task.
-    return reduce(combine, parts[1:], deepcopy(parts[0]))
-
-
 def _finish(
     combine: Callable[[Any, Any], Any],
     finish: Callable[[int, Any, Any], Any] | None,
@@ -216,5 +207,5 @@ def _finish(
     shared: Any,
     parts: Sequence[Any],
 ) -> Any:
-    total = _combine(combine, parts)
+    total = combine_parts(combine, parts)
     return total if finish is None else finish(block, total, shared)

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import reduce
 from itertools import batched
 from operator import iadd
 from pkgutil import resolve_name
 from typing import Any
 
-from hornbeam.data.engine import Task, fold_partitions, group_partitions
-from hornbeam.errors import EngineError, HornbeamError, ParameterError, import_extra
+from hornbeam.data.engine import Task, check_least, combine_parts, fold_partitions, group_partitions
+from hornbeam.errors import EngineError, HornbeamError, import_extra
 
 __all__ = ["RayEngine"]
 
@@ -67,10 +66,7 @@ class RayEngine:
     retries: int = 3
 
     def __post_init__(self) -> None:
-        for name, least in (("groups", 1), ("fan_in", 2), ("retries", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ParameterError(f"{name} is {value}; expected at least {least}")
+        check_least(self, groups=1, fan_in=2, retries=0)
         import_extra("ray", "ray", "RayEngine")
         _check_versions()
 
@@ -143,8 +139,7 @@ def _fold(run: _Pass, partitions: Sequence[Any]) -> Any:
 
 
 def _combine(run: _Pass, *parts: Any) -> Any:
-    # Copied, because `combine` works in place, and arrays of the object store cannot be changed.
-    return reduce(run.combine, parts[1:], deepcopy(parts[0]))
+    return combine_parts(run.combine, parts)  # which copies: arrays of the object store cannot be changed
 
 
 def _finish(run: _Pass, block: int, *parts: Any) -> Any:

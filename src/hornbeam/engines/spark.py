@@ -14,7 +14,7 @@ from operator import iadd
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.data.engine import Task, fold_partitions, group_partitions
+from hornbeam.data.engine import Task, check_least, fold_partitions, group_partitions
 from hornbeam.errors import EngineError, HornbeamError, ParameterError, import_extra
 
 if TYPE_CHECKING:
@@ -66,10 +66,7 @@ class SparkEngine:
     fan_in: int = 8
 
     def __post_init__(self) -> None:
-        for name, least in (("groups", 1), ("fan_in", 2)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ParameterError(f"{name} is {value}; expected at least {least}")
+        check_least(self, groups=1, fan_in=2)
         _check_session(self.spark)
         with _explained(self.spark):
             _check_versions(self._context)

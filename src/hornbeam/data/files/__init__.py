@@ -2,7 +2,9 @@
 
 Reading order:
 
+- `addresses`: addresses of stores, as texts without credentials; `stores`: reads and writes there, and on disk.
 - `paths`: paths, folders, patterns and addresses of stores become a list of files.
+- `folder_columns`: columns in the names of folders.
 - `footers`: row groups and column types, from the footers of Parquet files.
 - `row_groups`: the rows of a row group, or of a part of one.
 - `selection`: which columns are features, labels and weights.

@@ -13,6 +13,7 @@ from hornbeam.data.files.footers import NUMBERS, TEXT, Footer
 __all__ = ["add_folder_types", "folder_array", "folder_types", "folder_values"]
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
+_ABSENT = 0  # no value of a folder: these are texts, or None if missing
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}")
 
 
@@ -68,10 +69,8 @@ def folder_types(
                 types[name] = TEXT
     if needed is None:
         return types
-
-    one_value = {name for name in types if all(name in values for values in found)}
-    one_value = {name for name in one_value if len({values[name] for values in found}) == 1}
-    return {name: held for name, held in types.items() if name in needed or name not in one_value}
+    several = {name for name in types if len({values.get(name, _ABSENT) for values in found}) > 1}
+    return {name: held for name, held in types.items() if name in needed or name in several}
 
 
 def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> list[Footer]:

@@ -138,14 +138,13 @@ class ParquetSource:
             )
         engine = LocalEngine() if engine is None else engine
         files = list_files(paths)
-        known = () if schema is None else schema.features
-        as_text = [one.name for one in known if any(isinstance(value, str) for value in one.categories)]
-        if (
-            schema is not None
-            and target is not None
-            and any(isinstance(label, str) for label in schema.classes)
-        ):
-            as_text.append(target)
+        known: dict[str | None, Sequence[Any]] = {}
+        if schema is not None:
+            known = {one.name: one.categories for one in schema.features}
+            known[target] = schema.classes
+        as_text = [
+            name for name, values in known.items() if name and any(isinstance(one, str) for one in values)
+        ]
         needed = None if schema is not None else (target, weight, *keep, *(features or ()))
         folders = folder_types(files, as_text, needed)
         footers = add_folder_types(read_footers(files, engine), folders)

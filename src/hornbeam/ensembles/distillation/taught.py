@@ -57,11 +57,11 @@ class Taught(Fitter):
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Fit a tree; it depends neither on ``n_jobs`` nor on the order of the rows."""
-        rows = CanonicalRows.of(table, Recipe(), n_jobs)
-        tree = self._fit(rows, lambda tree: count_rows(tree.skeleton, rows.table, gain=tree.gain), n_jobs)
-        if on_progress is not None:
-            on_progress(table.n_rows)
-        return tree
+
+        def count(tree: Tree) -> Tree:
+            return count_rows(tree.skeleton, table, gain=tree.gain)
+
+        return self.fit_sample(table, count, n_jobs=n_jobs, on_progress=on_progress)
 
     def fit_sample(
         self,
@@ -72,19 +72,16 @@ class Taught(Fitter):
         on_progress: Callable[[int], None] | None = None,
     ) -> Tree:
         """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
-        tree = self._fit(CanonicalRows.of(table, Recipe(), n_jobs), count, n_jobs)
-        if on_progress is not None:
-            on_progress(table.n_rows)
-        return tree
-
-    def _fit(self, rows: CanonicalRows, count: Callable[[Tree], Tree], n_jobs: int) -> Tree:
-        sample = rows.subset(_MOST_ROWS)
+        sample = CanonicalRows.of(table, Recipe(), n_jobs).subset(_MOST_ROWS)
         teacher, held_out = fit_teacher(sample, self.seed, n_jobs)
 
         def predict(origin: NDArray[np.intp]) -> Floats:
             return teacher.predict(recombined(sample.table, origin), n_jobs)
 
-        return self.distillation.fit(sample.table, predict, held_out, n_jobs, count=count)
+        tree = self.distillation.fit(sample.table, predict, held_out, n_jobs, count=count)
+        if on_progress is not None:
+            on_progress(table.n_rows)
+        return tree
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
         """Raise `ParameterError`: such a tree is not grown from a recipe."""

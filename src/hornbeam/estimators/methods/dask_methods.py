@@ -33,7 +33,7 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
     _of: ClassVar[Any]  # a type
     _is_forest: ClassVar[
         bool
-    ]  # without a cache of encoded rows, and with trees to share if the rows are in memory
+    ]  # has no cache of encoded rows; the cluster grows its trees from rows in memory too
 
     def __init__(self, estimator: Any = None, *, client: Any = None) -> None:
         self.estimator = estimator
