@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -52,6 +53,18 @@ def test_any_classifier_can_be_the_teacher(teacher):
         assert not hasattr(teacher, "classes_")  # it was cloned
         fitted = teacher.fit(X, y)
         assert distill(fitted, X, y).tree_.digest == model.tree_.digest
+
+
+@pytest.mark.parametrize("forest", [ForestClassifier(30), RandomForestClassifier(30, random_state=0)])
+def test_a_forest_without_out_of_bag_probabilities_is_fitted_with_them(forest):
+    X, y = frame() if isinstance(forest, ForestClassifier) else IRIS
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    with_them = clone(forest).set_params(oob_score=True).fit(X, y, sample_weight=weight)
+    expected = distill(with_them, X, y, sample_weight=weight).tree_.digest
+    assert distill(forest, X, y, sample_weight=weight).tree_.digest == expected
+    fitted = forest.fit(X, y, sample_weight=weight)
+    assert distill(fitted, X, y, sample_weight=weight).tree_.digest == expected
+    assert not hasattr(fitted, "oob_decision_function_")
 
 
 def test_a_forest_that_chose_its_temperature_is_not_scaled_again():

@@ -67,7 +67,8 @@ def distill(
         Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature.
     held_out : array-like of shape (n_rows, n_classes), default=None
         Held-out probabilities of the teacher for these rows, which choose a temperature. None: its out-of-bag
-        probabilities (`oob_decision_function_`), or those of clones of it in 5-fold cross-validation.
+        probabilities (`oob_decision_function_`), or those of clones of it in 5-fold cross-validation. A forest that
+        was fitted without out-of-bag probabilities is fitted once more with them (``oob_score=True``).
     random_state : int, RandomState instance or None, default=None
         Seed of the synthetic rows. None means 0: the same rows always give the same tree.
     n_jobs : int, default=None
@@ -136,7 +137,8 @@ def distill(
         return np.array(teacher.predict_proba(recombine_rows(X, ordered.origin[rows])), dtype=np.float64)
 
     folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # at most the rows of the largest class
-    held_out = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
+    shape = (table.n_rows, len(labels.classes))
+    held_out = _held_out(teacher, X, y, sample_weight, held_out, folds, shape)
     held_out = None if held_out is None else held_out[ordered.origin]
     tree = distillation.fit(ordered.table, predict, held_out, threads)
     student._set_fitted_tree(tree, labels.classes, table.names, table.class_weight, None)
@@ -160,17 +162,36 @@ def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs:
     try:
         check_is_fitted(teacher)
     except NotFittedError:
-        return clone(teacher).fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        return _fit_clone(teacher, X, y, sample_weight)
     except TypeError:  # not a scikit-learn estimator: taken as fitted
         return teacher
     return teacher
 
 
-def _held_out(teacher: Any, X: Any, y: Any, passed: Any, folds: int, shape: tuple[int, int]) -> Floats | None:
+def _fit_clone(teacher: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a clone of the teacher, with out-of-bag probabilities if it can have them."""
+    fitted = clone(teacher)
+    if _lacks_out_of_bag(fitted):
+        fitted.set_params(oob_score=True)
+    return fitted.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+
+
+def _lacks_out_of_bag(teacher: Any) -> bool:
+    """Whether a teacher draws a bootstrap sample for each of its models, but does not predict the rows outside."""
+    parameters = teacher.get_params()
+    return bool(parameters.get("bootstrap")) and parameters.get("oob_score") is False
+
+
+def _held_out(
+    teacher: Any, X: Any, y: Any, sample_weight: Any, passed: Any, folds: int, shape: tuple[int, int]
+) -> Floats | None:
     """Return held-out probabilities of the teacher; None if there are none and it cannot be cloned."""
     predicted = getattr(teacher, "oob_decision_function_", None) if passed is None else passed
     if predicted is None and folds > 1 and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
-        predicted = cross_val_predict(clone(teacher), X, y, cv=folds, method="predict_proba")
+        if _lacks_out_of_bag(teacher):
+            predicted = _fit_clone(teacher, X, y, sample_weight).oob_decision_function_
+        else:
+            predicted = cross_val_predict(clone(teacher), X, y, cv=folds, method="predict_proba")
     if predicted is None:
         return None
     held_out = np.asarray(predicted, dtype=np.float64)
