@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = Cache(options.cache or HERE / ".study" / options.study)
     if options.command == "report":
         out = options.out or HERE / "results" / options.study
-        if options.keep and study is not smoothing:
-            raise SystemExit("--keep: only the smoothing study can take scores from its last report")
+        if options.keep and study is pruning:
+            raise SystemExit("--keep: the pruning study cannot take scores from its last report")
         kept = {"keep": True} if options.keep else {}
         study.report(cache, entries, out, _commands(cache, options.study), **kept)
         return 0

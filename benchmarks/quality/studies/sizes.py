@@ -214,11 +214,14 @@ for each split, one less than classes for each leaf, two for each term.
 sets, its mean is that of the readable tree plus the mean difference on the sets where both answered."""
 
 
-def report(cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence[str]) -> None:
+def report(
+    cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence[str], *, keep: bool = False
+) -> None:
     """Write scores.csv, summary.md and the figure, from as many folds as were run on any set."""
     entries = list(entries)
     n_folds = sum(any(cache.read(entry.key, "plain", k) for entry in entries) for k in range(N_FOLDS))
-    scores = run_methods(Scores.gather(cache, entries, GROUPS, n_folds))
+    scores = Scores.gather(cache, entries, GROUPS, n_folds)
+    scores = run_methods(scores.keep(out / "scores.csv", []) if keep else scores)
     if not scores.entries:
         raise SystemExit(f"nothing has been run in {cache.folder}")
     out.mkdir(parents=True, exist_ok=True)
