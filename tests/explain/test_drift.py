@@ -1,4 +1,7 @@
-"""Drift: numbers worked by hand, scipy's tests, early stops, distributed rows, and false alarms."""
+"""Drift: numbers worked by hand, scipy's tests, early stops, distributed rows, files, and false alarms."""
+
+from dataclasses import fields
+from math import fsum
 
 import numpy as np
 import pytest
@@ -7,11 +10,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
 from hornbeam import Table, TreeClassifier
-from hornbeam.errors import SchemaError
+from hornbeam.data import LocalEngine, MemorySource, ParquetSource
+from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.explain import drift
 from hornbeam.explain.drift import _chi_square, _holm
 from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
 from support.examples import examples
+from support.scored_models import KINDS, fitted_model, new_rows, write_files
 from support.strategies import tables, trees
 from support.worked_trees import rows_at, worked_tree
 
@@ -149,3 +154,61 @@ def test_unchanged_data_seldom_raises_an_alarm():
         alarms.append((found.psi_p_value < 0.05, np.nanmin(found.p_value) < 0.05))
     # At a rate of one in twenty, 5 or more of 20 happen once in 400 times.
     assert np.sum(alarms, axis=0).max() < 5
+
+
+def assert_same_bits(one, other):
+    for name in (field.name for field in fields(one)):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_have_the_bits_of_memory(kind, tmp_path):
+    model, target = fitted_model(kind)
+    rows = new_rows(500, 2)
+    X, folder = rows[["age", "ward", "dose"]], write_files(rows, tmp_path)
+    labelled, unlabelled = model.drift(X, rows[target]), model.drift(X)
+    weighted = drift(model.tree_, _table(model, rows, target))
+    source = ParquetSource.open(folder, target=target, weight="weight", schema=model.tree_.schema)
+    for groups in (1, 3, 16):
+        engine = LocalEngine(n_jobs=2, groups=groups, reverse=groups == 3)
+        assert_same_bits(model.drift(folder, target, engine=engine), labelled)
+        assert_same_bits(model.drift(folder, engine=engine), unlabelled)
+        assert_same_bits(model.drift(source, engine=engine), weighted)
+    assert labelled.stability_index != weighted.stability_index
+
+
+def _table(model, rows, target):
+    return Table.read(
+        rows[["age", "ward", "dose"]], rows[target], sample_weight=rows["weight"], schema=model.tree_.schema
+    )
+
+
+def test_a_leaf_with_slopes_predicts_the_mean_of_its_rows():
+    model, target = fitted_model("sloped numbers")
+    rows = new_rows(500, 2)
+    found = drift(model.tree_, _table(model, rows, target))
+    X = rows[["age", "ward", "dose"]]
+    stop, predicted, weight = model.apply(X), model.predict(X), rows["weight"].to_numpy()
+    for node in set(found.node.tolist()) & set(model.tree_.slopes.node.tolist()):
+        here = stop == node
+        mean = (
+            fsum(weight[here] * predicted[here]) / weight[here].sum()
+            if here.any()
+            else model.tree_.belief[node, 0]
+        )
+        assert found.predicted[found.node == node, 0] == pytest.approx(mean, rel=1e-15)
+
+
+def test_rows_of_files_are_refused_with_advice(tmp_path):
+    model, target = fitted_model("classes")
+    folder = write_files(new_rows(50, 2), tmp_path)
+    with pytest.raises(ParameterError, match="y is a list; expected the name of their column"):
+        model.drift(folder, ["ill"])
+    source = ParquetSource.open(folder, target=target, features=["age", "ward"])
+    with pytest.raises(ParameterError, match="expected no y"):
+        model.drift(source, target)
+    with pytest.raises(ParameterError, match="the feature 'ward' has other categories"):
+        model.drift(source)
+    empty = Table.read(new_rows(1, 1)[["age", "ward", "dose"]], schema=model.tree_.schema).slice(0, 0)
+    with pytest.raises(DataError, match="there are no rows"):
+        drift(model.tree_, MemorySource(empty))

@@ -130,14 +130,15 @@ def training_rows(
     tree: Any,
     path: str,
     text: dict[str, Any],
-    target: str,
+    target: str | None,
     weight: str | None = None,
     *,
     class_weight: bool = True,
+    jobs: int = -1,
 ) -> tuple[Any, Any, Any]:
     """Return X, y and weights of the rows in a file; many rows of Parquet files stay there, as a source.
 
-    Without `class_weight` they have none, as held-out rows.
+    Without `class_weight` they have none, as held-out rows. `jobs` threads open the files.
     """
     from hornbeam.data.files.tabular import parquet_files, parquet_shape
 
@@ -147,14 +148,17 @@ def training_rows(
         rows = rows_for(tree, path, text, target, keep=() if weight is None else (weight,))
         return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()
     from hornbeam.data.engine import LocalEngine
+    from hornbeam.data.source_like import open_files
     from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.explain.candidates.source_rows import open_rows
     from hornbeam.explain.candidates.training_rows import class_weight_of
 
-    for name in (*tree.schema.names, target, *([] if weight is None else [weight])):
-        if name not in names:
+    for name in (*tree.schema.names, target, weight):
+        if name is not None and name not in names:
             raise no_such_column(name, names, path)
-    engine, factors = LocalEngine(n_threads(-1)), class_weight_of(tree) if class_weight else None
+    engine, factors = LocalEngine(n_threads(jobs)), class_weight_of(tree) if class_weight else None
+    if target is None:
+        return open_files(files, target=None, schema=tree.schema, engine=engine), None, None
     source = open_rows(tree.schema, files, target, weight, factors, engine, labelled=True)
     if weight is None and factors is None:  # no row is left out but those without a label
         tell_unlabelled(source.n_rows, n_all - source.n_rows, target)

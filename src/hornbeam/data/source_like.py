@@ -1,15 +1,24 @@
 """Rows that are not in memory, as a user passes them: paths of files, or a source."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from os.path import exists
 from typing import Any
 
+from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source
 from hornbeam.errors import DataError, ParameterError
 
-__all__ = ["check_names", "described", "if_values", "is_source", "is_source_like", "open_files"]
+__all__ = [
+    "check_names",
+    "check_source_schema",
+    "described",
+    "if_values",
+    "is_source",
+    "is_source_like",
+    "open_files",
+]
 
 
 def is_source_like(X: Any) -> bool:
@@ -70,4 +79,17 @@ def check_names(X: Any, y: Any, sample_weight: Any) -> None:
             raise ParameterError(
                 f"{described(X)}, and {name} is a {type(column).__name__}; expected the name of their column. "
                 f"Pass {name}='{name}', say.{if_values(X)}"
+            )
+
+
+def check_source_schema(source: Source, schema: Schema, used: Iterable[str]) -> None:
+    """Raise `ParameterError` unless a source encodes the features that a model uses as the model does."""
+    known = {feature.name: feature for feature in source.schema.features}
+    own = {feature.name: feature for feature in schema.features}
+    for name in used:
+        if known.get(name) != own[name]:
+            what = "has other categories" if name in known else "is absent"
+            raise ParameterError(
+                f"In the rows of X the feature {name!r} {what}; expected the schema of the model. Open a Source with "
+                "schema=model.tree_.schema, or pass the paths of its files."
             )

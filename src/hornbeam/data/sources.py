@@ -1,16 +1,18 @@
 """Sources of rows: a partition is the address of some rows, and a source reads it as a table."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
 
 from hornbeam.data.fingerprint import fingerprint
-from hornbeam.data.schema import Schema
+from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["MemorySource", "Partition", "Source", "row_blocks"]
+__all__ = ["MemorySource", "Partition", "Source", "blank_columns", "read_features", "row_blocks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,34 @@ def row_blocks(n_rows: int, block: int) -> list[Partition]:
     if block < 1:
         raise ParameterError(f"block is {block}; a partition holds at least 1 row")
     return [Partition(begin, min(begin + block, n_rows)) for begin in range(0, n_rows, block)]
+
+
+def read_features(source: Source, partition: Partition, schema: Schema, names: Iterable[str]) -> Table:
+    """Read some features of a partition as a table of another schema, whose other features are missing values.
+
+    Examples
+    --------
+    >>> source = MemorySource(Table.read([[1.0, 5.0], [2.0, 6.0]]))
+    >>> [column.tolist() for column in read_features(source, source.partitions()[0], source.schema, ["x1"]).columns]
+    [[nan, nan], [5.0, 6.0]]
+    """
+    part = source.read(partition, [source.schema.names.index(name) for name in names] or [0])
+    columns = dict(zip(schema.names, blank_columns(schema, part.n_rows), strict=True))
+    columns |= zip(part.schema.names, part.columns, strict=True)
+    return replace(part, schema=schema, columns=tuple(columns.values()), matrix=None, names=schema.names)
+
+
+def blank_columns(schema: Schema, n_rows: int) -> tuple[Any, ...]:
+    """Make columns of missing values; those of one type share their memory.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature
+    >>> blank_columns(Schema((Feature("age"),)), 2)
+    (array([nan, nan]),)
+    """
+    numbers, codes = np.full(n_rows, np.nan), np.full(n_rows, -1, np.int32)
+    return tuple([codes if feature.kind is Kind.NOMINAL else numbers for feature in schema.features])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

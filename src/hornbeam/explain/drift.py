@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
+from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves
 from hornbeam.explain.notebook import drift_html
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.tree.edit import count_evidence, fractional_unit
-from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
-from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
-__all__ = ["Drift", "drift"]
+__all__ = ["Drift", "drift", "drift_of_sums"]
 
 _HALF = 0.5  # rows added to every leaf on both sides, so that an empty leaf keeps the index finite
 
@@ -135,14 +134,16 @@ class Drift:
         yield f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
 
-def drift(tree: Tree, table: Table) -> Drift:
+def drift(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Drift:
     """Compare rows with the evidence and the predictions of a tree, leaf by leaf.
 
     Parameters
     ----------
     tree : Tree
-    table : Table
+    rows : Table or Source
         New rows, not in the evidence of the tree; with a target, class rates or means are compared too.
+    engine : Engine, optional
+        Reads and counts a source; default: this thread. The result does not depend on it.
 
     Returns
     -------
@@ -161,6 +162,9 @@ def drift(tree: Tree, table: Table) -> Drift:
     test of the same samples. Holm's correction (Scandinavian Journal of Statistics 6, 1979) allows for the number of
     leaves.
 
+    Rows are added up exactly, a partition at a time, in one pass over the columns that the tree uses. If missing values
+    go to every child, whole weights are added up before, in a pass of their own.
+
     Examples
     --------
     >>> from hornbeam import TreeClassifier
@@ -171,11 +175,20 @@ def drift(tree: Tree, table: Table) -> Drift:
         2     30    50.0 %  50.0 %  0.000
     population stability index 0.000, p = 1.000
     """
-    new = _evidence_at_end(tree, table)
+    source = MemorySource(rows) if isinstance(rows, Table) else rows
+    engine = LocalEngine() if engine is None else engine
+    counter = LeafCounter.of(tree, source, engine)
+    [sums] = engine.reduce(count_leaves, source.partitions(), (source, counter))
+    return drift_of_sums(counter, sums, source)
+
+
+def drift_of_sums(counter: LeafCounter, sums: LeafSums, source: Source) -> Drift:
+    """Compute the drift of the rows of a source from their sums."""
+    tree, new = counter.tree, counter.evidence_at_end(sums, source)
     trained = evidence_stopping(tree.skeleton, tree.weight) * tree.unit[0]
     rows = new[:, 0] if tree.is_regression else new.sum(axis=1)
     node = np.flatnonzero(tree.skeleton.is_leaf | (trained > 0) | (rows > 0))
-    new, trained, rows, predicted = new[node], trained[node], rows[node], _predicted(tree, table)[node]
+    new, trained, rows, predicted = new[node], trained[node], rows[node], counter.mean_predictions(sums)[node]
     expected = trained / (trained.sum() or 1.0)
     found = rows / rows.sum()
     n_trained = min(trained.sum(), tree.rows[0])  # a row of large weight is still one observation
@@ -183,7 +196,7 @@ def drift(tree: Tree, table: Table) -> Drift:
     without_labels = Drift(
         tree.schema.classes, node, rows, expected, found, psi, psi_p_value, predicted, tree.decided[node]
     )
-    if table.target is None and table.numeric_target is None:
+    if not sums.labelled:
         return without_labels
     observed, some, size = np.full(predicted.shape, np.nan), rows > 0, effective_size(tree)[node]
     if tree.is_regression:
@@ -196,33 +209,6 @@ def drift(tree: Tree, table: Table) -> Drift:
         observed[some] = new[some] / rows[some, None]
         p_value = _chi_square(predicted, size, observed, rows)
     return replace(without_labels, observed=observed, p_value=_holm(p_value))
-
-
-def _evidence_at_end(tree: Tree, table: Table) -> Floats:
-    """Compute the evidence of the rows that stop at each node; without labels, as if they were of one class."""
-    if tree.is_regression:
-        target = table.numeric_target or NumericTarget.of(np.zeros(table.n_rows), table.weight, table.unit)
-        own, _ = numeric_evidence_at(route(tree.skeleton, table), table, target, tree.n_nodes)
-        return own * numeric_units(target, table.unit)
-    if table.target is None:
-        table = replace(table, target=np.zeros(table.n_rows, np.int32))
-    unit = fractional_unit(tree.skeleton, table)
-    evidence, _ = count_evidence(tree.skeleton, table, unit, np.einsum("ij->i", tree.evidence))
-    return np.multiply(evidence_stopping(tree.skeleton, evidence), unit)
-
-
-def _predicted(tree: Tree, table: Table) -> Floats:
-    """Return the prediction of each node: its belief; of a leaf with slopes, the mean prediction of its new rows."""
-    if not len(tree.slopes):
-        return tree.belief
-    stop, predicted = route(tree.skeleton, table), predict_rows(tree, table)
-    weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
-    total = np.bincount(stop, weight, tree.n_nodes)
-    sums = [np.bincount(stop, weight * column, tree.n_nodes) for column in predicted.T]
-    found = tree.belief.copy()
-    changed = np.isin(np.arange(tree.n_nodes), tree.slopes.node) & (total > 0)
-    found[changed] = (np.stack(sums, axis=1)[changed].T / total[changed]).T
-    return found
 
 
 def _stability(trained: Floats, new: Floats) -> tuple[Floats, float]:

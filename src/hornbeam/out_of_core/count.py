@@ -18,7 +18,15 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping, pull_up
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Counted", "HeldOutSource", "count_on_all", "count_source", "count_trees_on_all", "evidence_units"]
+__all__ = [
+    "Counted",
+    "HeldOutSource",
+    "count_on_all",
+    "count_source",
+    "count_trees_on_all",
+    "evidence_units",
+    "unit_to_split",
+]
 
 
 def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
@@ -159,8 +167,7 @@ def count_source(
     one_path = [not (skeleton.missing_slot == EVERY_CHILD).any() for skeleton in skeletons]
     unit = source.unit
     if not all(one_path):
-        [weight] = engine.reduce(_weigh, source.partitions(), (source, used[:1]))
-        unit = finer_unit(unit, weight)
+        unit = unit_to_split(source, engine)
     routes = []
     for tree, skeleton, simple in zip(trees, skeletons, one_path, strict=True):
         if simple:
@@ -184,6 +191,27 @@ def evidence_units(source: Source) -> float | Floats:
     target = source.read(source.partitions()[0], features=(0,), rows=np.zeros(1, np.int64)).numeric_target
     assert target is not None  # it was counted
     return numeric_units(target, source.unit)
+
+
+def unit_to_split(source: Source, engine: Engine) -> float:
+    """Choose the unit in which the rows of a source are split over several children.
+
+    This takes a pass over the weights, if they are whole numbers.
+
+    Examples
+    --------
+    >>> from hornbeam.data import LocalEngine, MemorySource, Table
+    >>> unit_to_split(MemorySource(Table.read([[1.0], [2.0]])), LocalEngine()) == 2.0**-46
+    True
+    """
+    if source.unit != 1.0:
+        return source.unit
+    partitions = source.partitions()
+    first = source.read(partitions[0], features=(0,), rows=np.zeros(1, np.int64))
+    if first.weight is None:
+        return finer_unit(1.0, source.n_rows)
+    [weight] = engine.reduce(_weigh, partitions, source)
+    return finer_unit(1.0, weight)
 
 
 def _narrowed(skeletons: Sequence[Skeleton]) -> tuple[tuple[int, ...], list[Skeleton]]:
@@ -263,10 +291,9 @@ def _count_routes(
     return [totals[number] for number in range(len(routes))]
 
 
-def _weigh(partitions: Sequence[Partition], shared: tuple[Source, tuple[int, ...]]) -> list[int]:
+def _weigh(partitions: Sequence[Partition], source: Source) -> list[int]:
     """Sum the weights of rows, in steps of the source: a task of the engine."""
-    source, features = shared
-    tables = (source.read(partition, features=features) for partition in partitions)
+    tables = (source.read(partition, features=(0,)) for partition in partitions)
     return [sum(table.n_rows if table.weight is None else int(table.weight.sum()) for table in tables)]
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
-
-import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.files.parquet_writer import parquet_bytes
 from hornbeam.data.files.target_folder import TargetFolder
-from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.sources import Partition, Source
+from hornbeam.data.schema import Schema
+from hornbeam.data.sources import Partition, Source, blank_columns, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import EngineError, ParameterError, StorageError
 
@@ -126,13 +124,12 @@ def write_predictions(
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise ParameterError(f"The result would have two columns {twice!r}. Rename the column to keep.")
-    features = [source.schema.names.index(name) for name in used] or [0]
     units = {f"part-{at:08d}.parquet": unit for at, unit in enumerate(source.partitions())}
     folder = TargetFolder.of(target)
     job = {"format": "hornbeam predictions", "version": 1, **identity}
     job |= {"source": source.fingerprint, "columns": list(names)}
     found = _claim(folder, job, units)
-    shared = _Shared(source, schema, tuple(features), predict, folder, bool(keep))
+    shared = _Shared(source, schema, tuple(used), predict, folder, bool(keep))
     missing = [(name, unit) for name, unit in units.items() if name not in found]
     n_written = 0
     if missing:
@@ -160,13 +157,7 @@ def empty_table(schema: Schema) -> Table:
     >>> empty_table(Schema((Feature("age"),))).n_rows
     0
     """
-    return Table(schema, _blank_columns(schema, 0))
-
-
-def _blank_columns(schema: Schema, n_rows: int) -> tuple[Any, ...]:
-    """Columns of missing values; those of one type share their memory."""
-    numbers, codes = np.full(n_rows, np.nan), np.full(n_rows, -1, np.int32)
-    return tuple([codes if feature.kind is Kind.NOMINAL else numbers for feature in schema.features])
+    return Table(schema, blank_columns(schema, 0))
 
 
 def _claim(folder: TargetFolder, job: dict[str, Any], units: Mapping[str, Partition]) -> dict[str, int]:
@@ -212,19 +203,10 @@ class _Shared:
 
     source: Source
     schema: Schema
-    features: tuple[int, ...]
+    used: tuple[str, ...]
     predict: Callable[[Table], Columns]
     folder: TargetFolder
     keeps: bool
-
-    def read(self, unit: Partition) -> Table:
-        """Read the used features of a partition; the others have missing values."""
-        part = self.source.read(unit, self.features)
-        columns = dict(zip(self.schema.names, _blank_columns(self.schema, part.n_rows), strict=True))
-        columns |= zip(part.schema.names, part.columns, strict=True)
-        return replace(
-            part, schema=self.schema, columns=tuple(columns.values()), matrix=None, names=self.schema.names
-        )
 
 
 def _write_units(units: Sequence[tuple[str, Partition]], shared: _Shared) -> list[int]:
@@ -237,7 +219,7 @@ def _write_units(units: Sequence[tuple[str, Partition]], shared: _Shared) -> lis
         if shared.keeps:
             kept = shared.source.read_kept(unit)  # type: ignore[attr-defined]
             columns = dict(zip(kept.column_names, kept.columns, strict=True))
-        columns |= shared.predict(shared.read(unit))
+        columns |= shared.predict(read_features(shared.source, unit, shared.schema, shared.used))
         shared.folder.put(name, parquet_bytes(columns))
         n_rows += unit.n_rows
     return [n_rows]

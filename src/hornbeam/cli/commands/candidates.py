@@ -64,7 +64,7 @@ def candidates(
     estimator = load(model)
     tree = getattr(estimator, "tree_", estimator)
 
-    X, y, sample_weight = training_rows(tree, data, text, target, weight)
+    X, y, sample_weight = training_rows(tree, data, text, target, weight, jobs=jobs)
     found = candidate_splits(
         estimator,
         X,
@@ -74,7 +74,7 @@ def candidates(
         sample_weight=sample_weight,
         held_out=None
         if held_out is None
-        else training_rows(tree, held_out, text, target, weight, class_weight=False),
+        else training_rows(tree, held_out, text, target, weight, class_weight=False, jobs=jobs),
         engine=LocalEngine(n_threads(jobs)),
     )
     emit(found.to_dict(), str(found))

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for
+from hornbeam.cli.rows import data_argument, model_argument, reading, training_rows
 
 __all__ = ["drift"]
 
@@ -17,24 +17,38 @@ __all__ = ["drift"]
 @click.option(
     "--above", type=float, metavar="PSI", help="End with 1 if the stability index is above, 0.25 say."
 )
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for many rows; default all cores.")
 @reading
 @common_options
 def drift(
-    model: str, data: str, target: str | None, above: float | None, text: dict[str, Any], **_: Any
+    model: str,
+    data: str,
+    target: str | None,
+    above: float | None,
+    jobs: int,
+    text: dict[str, Any],
+    **_: Any,
 ) -> int:
     """Compare the rows of DATA in each leaf of MODEL, and their classes, with the training rows.
+
+    Parquet files of any size are read a part at a time.
 
     \b
     hornbeam drift income.hornbeam july.csv --target income
     hornbeam drift income.hornbeam july.csv --above 0.25 || mail -s drift me
+    hornbeam drift income.hornbeam s3://bucket/july --target income
     """
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.data.source_like import is_source
     from hornbeam.data.table import Table
+    from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.explain import drift as drift_of
     from hornbeam.storage import read
 
     tree = read(model).tree
-    rows = rows_for(tree, data, text, target, keep=())
-    found = drift_of(tree, Table.read(rows.X, rows.y, schema=tree.schema))
+    X, y, _weight = training_rows(tree, data, text, target, class_weight=False, jobs=jobs)
+    rows = X if is_source(X) else Table.read(X, y, schema=tree.schema)
+    found = drift_of(tree, rows, LocalEngine(n_threads(jobs)))
     index = found.stability_index
     emit(
         {"stability_index": index, "p_value": found.psi_p_value, "leaves": found.to_dict()},

@@ -1,6 +1,6 @@
 """Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from hornbeam.data.labels import read_labels
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.source_like import check_names, described, if_values, is_source, is_source_like, open_files
+from hornbeam.data.source_like import (
+    check_names,
+    check_source_schema,
+    described,
+    if_values,
+    is_source,
+    is_source_like,
+    open_files,
+)
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
@@ -30,6 +38,7 @@ __all__ = [
     "fit_to_source",
     "names_of",
     "open_for_prediction",
+    "open_new_rows",
     "open_source",
     "require_in_memory",
 ]
@@ -115,17 +124,22 @@ def open_for_prediction(
     return X  # type: ignore[no-any-return]
 
 
-def check_source_schema(source: Source, schema: Schema, used: Iterable[str]) -> None:
-    """Raise `ParameterError` unless a source encodes the features that a model uses as the model does."""
-    known = {feature.name: feature for feature in source.schema.features}
-    own = {feature.name: feature for feature in schema.features}
-    for name in used:
-        if known.get(name) != own[name]:
-            what = "has other categories" if name in known else "is absent"
-            raise ParameterError(
-                f"X is a Source in which the feature {name!r} {what}; expected the schema of the model. Open it with "
-                "schema=model.tree_.schema, or pass the paths of its files."
-            )
+def open_new_rows(X: Any, y: Any, schema: Schema, used: Sequence[str], engine: Any) -> Source:
+    """Open files of new rows, with the columns `used` and their target, if its name is given; return a Source as it is.
+
+    Raises
+    ------
+    ParameterError
+        If y is not a name, or is given for a Source.
+    """
+    if is_source(X):
+        if y is not None:
+            raise ParameterError("X is a Source, which has its target; expected no y. Pass y=None.")
+        return X  # type: ignore[no-any-return]
+    if y is not None:
+        check_names(X, y, None)
+    some = schema.select([schema.names.index(name) for name in used] or [0])
+    return open_files(X, target=y, schema=some, engine=engine)
 
 
 def fit_source(

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.source_like import is_source_like
+from hornbeam.estimators.inputs.sources import open_new_rows
 from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -24,6 +28,7 @@ class ExplainMethods(ReadsRows):
     """Explanations of an estimator with one fitted tree in `tree_`."""
 
     tree_: Tree
+    n_jobs: int | None
 
     def explain(self, X: Any, *, level: float = 0.9) -> Explanations:
         """Explain the prediction of each row: its path, the evidence at each node, and the effect of each split.
@@ -178,15 +183,17 @@ class ExplainMethods(ReadsRows):
         check_is_fitted(self, "tree_")
         return explain.leaves(self.tree_, level, positive=positive, by=by)
 
-    def drift(self, X: Any, y: Any = None) -> Drift:
+    def drift(self, X: Any, y: Any = None, *, engine: Any = None) -> Drift:
         """Test whether new rows are distributed over the leaves as in training, and have the predicted rates.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows that the tree was not fitted to.
-        y : array-like of shape (n_rows,), default=None
-            Their target, if it is known.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows that the tree was not fitted to. Files are read a part at a time, and need not fit in memory.
+        y : array-like of shape (n_rows,) or str, default=None
+            Their target, if it is known; of files, the name of its column.
+        engine : Engine, default=None
+            What reads and counts files or a Source; None: `n_jobs` threads. The result does not depend on it.
 
         Returns
         -------
@@ -203,7 +210,11 @@ class ExplainMethods(ReadsRows):
             2     36    50.0 %  75.0 %  0.098
         population stability index 0.262, p = 0.008
         """
-        table = self._read(X, y)
         from hornbeam import explain
 
-        return explain.drift(self.tree_, table)
+        if not is_source_like(X):
+            return explain.drift(self.tree_, self._read(X, y))
+        check_is_fitted(self, "tree_")
+        engine = LocalEngine(n_threads(self.n_jobs)) if engine is None else engine
+        used = sorted(self._used_features())
+        return explain.drift(self.tree_, open_new_rows(X, y, self._schema, used, engine), engine)

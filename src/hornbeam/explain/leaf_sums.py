@@ -1,0 +1,166 @@
+"""Exact sums over new rows at the nodes of a tree: what drift is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.source_like import check_source_schema
+from hornbeam.data.sources import Partition, Source, read_features
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.kernels.sums import exact_sums
+from hornbeam.out_of_core.count import evidence_units, unit_to_split
+from hornbeam.tree.edit import count_evidence, count_stopping_rows, integer_weights
+from hornbeam.tree.evidence.numeric import numeric_evidence_at
+from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import evidence_stopping
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["LeafCounter", "LeafSums", "count_leaves"]
+
+
+@dataclass(slots=True, eq=False)
+class LeafSums:
+    """Sums of some rows; those of other rows can be added, in any order, with the same result.
+
+    Parameters
+    ----------
+    evidence : int64 array of shape (n_nodes, n_channels)
+        Of the rows that stop at each node; of those that pass it, if missing values go to every child.
+    predicted : array of int of shape (n_nodes, 1 + n_outputs) or None
+        Weight, and weight times prediction, of the rows that stop at each node (`exact_sums`); None without slopes.
+    n_rows : int
+    labelled : bool
+        Whether all rows have a target.
+    """
+
+    evidence: Counts
+    predicted: NDArray[np.object_] | None
+    n_rows: int = 0
+    labelled: bool = True
+
+    def __iadd__(self, other: Self) -> Self:
+        self.evidence += other.evidence
+        if self.predicted is not None:
+            self.predicted += other.predicted
+        self.n_rows += other.n_rows
+        self.labelled &= other.labelled
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafCounter:
+    """A tree, and the units in which the rows of a source are added up.
+
+    Parameters
+    ----------
+    tree : Tree
+    unit : float
+        The weight of one step.
+    shares : int64 array of shape (n_nodes,) or None
+        What rows with missing values are split by; None if each row takes one path.
+    """
+
+    tree: Tree
+    unit: float
+    shares: Counts | None
+
+    @classmethod
+    def of(cls, tree: Tree, source: Source, engine: Engine) -> Self:
+        """Choose the unit of a source.
+
+        If missing values go to every child and weights are whole numbers above 1, this takes a pass over the weights.
+
+        Raises
+        ------
+        ParameterError, SchemaError
+            If the source has other categories or classes than the tree, or lacks a feature.
+        DataError
+            If it has no rows.
+        """
+        counter = cls(tree, source.unit, None)
+        check_source_schema(source, tree.schema, counter.used)
+        if source.schema.classes not in ((), tree.schema.classes):
+            raise SchemaError(
+                f"the rows have the classes {list(source.schema.classes)}, the tree has {list(tree.schema.classes)}; "
+                "expected the same. Open files with schema=tree.schema, or pass their paths."
+            )
+        if not source.n_rows:
+            raise DataError("there are no rows; expected at least one.")
+        if not tree.skeleton.is_fractional:
+            return counter
+        return cls(tree, unit_to_split(source, engine), np.einsum("ij->i", tree.evidence))
+
+    @property
+    def used(self) -> list[str]:
+        """The names of the features that the tree uses."""
+        used = np.concatenate([self.tree.skeleton.feature, self.tree.slopes.feature])
+        return [self.tree.schema.names[at] for at in np.unique(used[used >= 0]).tolist()]
+
+    def empty(self) -> LeafSums:
+        """Return the sums of no rows."""
+        n, tree = self.tree.n_nodes, self.tree
+        predicted = np.zeros((n, 1 + tree.belief.shape[1]), object) if len(tree.slopes) else None
+        return LeafSums(np.zeros((n, tree.schema.n_channels), np.int64), predicted)
+
+    def count(self, table: Table) -> LeafSums:
+        """Add up the rows of a table; without a target, as if they were of one class."""
+        tree, labelled = self.tree, table.target is not None or table.numeric_target is not None
+        predicted = self._predicted(table) if len(tree.slopes) else None
+        return LeafSums(self._evidence(table), predicted, table.n_rows, labelled)
+
+    def _evidence(self, table: Table) -> Counts:
+        skeleton = self.tree.skeleton
+        if self.tree.is_regression:
+            none = NumericTarget(np.zeros(table.n_rows), 1.0, 1.0)
+            target = table.numeric_target or none
+            return numeric_evidence_at(route(skeleton, table), table, target, skeleton.n_nodes)[0]
+        codes = np.zeros(table.n_rows, np.int32) if table.target is None else table.target
+        table = replace(table, target=codes)
+        if self.shares is None:
+            return count_stopping_rows(skeleton, table, codes, integer_weights(table, self.unit))[0]
+        return count_evidence(skeleton, table, self.unit, self.shares)[0]
+
+    def _predicted(self, table: Table) -> NDArray[np.object_]:
+        tree, stop = self.tree, route(self.tree.skeleton, table)
+        weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
+        columns = [weight, *(weight * column for column in predict_rows(tree, table).T)]
+        return np.stack([exact_sums(stop, column, tree.n_nodes) for column in columns], axis=1)
+
+    def evidence_at_end(self, sums: LeafSums, source: Source) -> Floats:
+        """Return the evidence of the rows that stop at each node."""
+        if self.shares is not None:
+            return np.multiply(evidence_stopping(self.tree.skeleton, sums.evidence), self.unit)
+        if not self.tree.is_regression:
+            return sums.evidence * self.unit
+        units = evidence_units(source) if sums.labelled else np.array([self.unit, 0.0, 0.0])
+        return np.multiply(sums.evidence, units)
+
+    def mean_predictions(self, sums: LeafSums) -> Floats:
+        """Return the prediction of each node: its belief; of a leaf with slopes, the mean prediction of its rows."""
+        if sums.predicted is None:
+            return self.tree.belief
+        found = self.tree.belief.copy()
+        for node in np.unique(self.tree.slopes.node).tolist():
+            weight, *values = sums.predicted[node].tolist()
+            if weight:
+                found[node] = [float(Fraction(value, weight)) for value in values]
+        return found
+
+
+def count_leaves(partitions: Sequence[Partition], shared: tuple[Source, LeafCounter]) -> list[LeafSums]:
+    """Task: the sums of some partitions; only the features that the tree uses are read."""
+    source, counter = shared
+    total = counter.empty()
+    for partition in partitions:
+        total += counter.count(read_features(source, partition, counter.tree.schema, counter.used))
+    return [total]
