@@ -175,12 +175,30 @@ def test_scores_of_a_folder_are_those_of_a_file(run, folder, kind):
         assert parts[name] == pytest.approx(whole[name], rel=1e-12)
 
 
-def test_a_report_on_many_rows_draws_a_sample_and_says_how_many(run, folder, monkeypatch):
+def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monkeypatch):
+    """The page has no medians; one thread opens the files if it is asked for one."""
+    import hornbeam.cli.rows
+    from hornbeam.estimators.parameters import threads
+
+    fitted(run, folder)
+    report, drift = ("report", "m.hornbeam", folder, "-t", "state"), ("drift", "m.hornbeam", folder, "--json")
+    assert run(*report, "-o", "memory.html").exit_code == 0
+    in_memory = run(*drift, "-t", "state").stdout, run(*drift).stdout
+    monkeypatch.setattr(hornbeam.cli.rows, "_MANY_ROWS", 100)
+    assert run(*report, "-o", "files.html", "--groups", "region").exit_code == 0
+    assert "no medians" in Path("files.html").read_text("utf-8")
+    asked, n_threads = [], threads.n_threads
+    monkeypatch.setattr(threads, "n_threads", lambda n_jobs: asked.append(n_jobs) or n_threads(n_jobs))
+    assert (run(*drift, "-t", "state", "--jobs", "1").stdout, run(*drift, "--jobs", "1").stdout) == in_memory
+    assert set(asked) == {1}
+
+
+def test_groups_of_another_column_are_those_of_a_sample(run, folder, monkeypatch):
     import hornbeam.cli.commands.report
 
     fitted(run, folder)
     monkeypatch.setattr(hornbeam.cli.commands.report, "_MOST_ROWS", 100)
-    result = run("report", "m.hornbeam", folder, "-t", "state", "-o", "report.html")
+    result = run("report", "m.hornbeam", folder, "-t", "state", "-o", "report.html", "--groups", "currency")
     assert result.exit_code == 0
     [told] = [line for line in result.stderr.splitlines() if "sample" in line]
     n_rows = int(told.split()[3])

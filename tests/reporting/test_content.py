@@ -18,15 +18,15 @@ from hornbeam.evaluation.calibration import wilson
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.discrimination import class_grid, decile_grid
-from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_text
+from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import feature_grid
-from hornbeam.reporting.sections.groups import Groups, group_grid
+from hornbeam.reporting.sections.groups import group_grid
 
 
-def tried(positive="default"):
+def tried(positive="default", **options):
     clf, X, y, _ = lending()
     reported = ReportedModel.of(clf, positive)
-    return clf, X, y, reported, ScoredRows.of(reported, X, y)
+    return clf, X, y, reported, ScoredRows.of(reported, X, y, **options)
 
 
 def first_number(cell):
@@ -38,8 +38,8 @@ def columns_of(grid):
 
 
 def test_groups_are_those_of_a_groupby():
-    clf, X, y, reported, scored = tried()
-    found = columns_of(group_grid(reported, scored, Groups.of("region", reported, scored)))
+    clf, X, y, reported, scored = tried(groups="region")
+    found = columns_of(group_grid(reported, scored, scored.groups))
     frame = X.assign(
         observed=y == "default",
         predicted=clf.predict_proba(X)[:, 0],
@@ -63,19 +63,18 @@ def test_groups_are_those_of_a_groupby():
 
 
 def test_group_intervals_are_wilsons():
-    *_, reported, scored = tried()
-    groups = Groups.of("region", reported, scored)
-    grid = group_grid(reported, scored, groups)
+    clf, X, _, reported, scored = tried(groups="region")
+    grid = group_grid(reported, scored, scored.groups)
     cell = dict(zip(grid.heads, grid.rows[0], strict=True))
-    decided = (scored.decided == 0)[groups.code == 0]
+    decided = clf.predict(X[X["region"] == "east"]) == "default"
     low, high = wilson(decided.mean(), len(decided), 0.95)
     assert cell["Decision rate"] == f"{decided.mean():.3f} ({low:.3f} to {high:.3f})"
 
 
 def test_groups_may_be_an_array_with_missing_values():
-    clf, X, y, reported, scored = tried()
+    clf, X, y, *_ = tried()
     given = pd.Series(np.where(X.late > 0, "late", None), name="any late", dtype=object)
-    groups = Groups.of(given, reported, scored)
+    groups = tried(groups=given)[-1].groups
     assert groups.name == "any late"
     assert groups.labels == ("late", "missing")
     html = hornbeam.report(clf, X, y, groups=given, positive="default").html
@@ -83,13 +82,14 @@ def test_groups_may_be_an_array_with_missing_values():
 
 
 def test_groups_that_cannot_be_used_are_refused():
-    clf, X, _, reported, scored = tried()
-    with pytest.raises(ParameterError, match="expected 30 at most"):
-        Groups.of(np.arange(len(X)), reported, scored)
+    clf, X, *_ = tried()
+    for many in (np.arange(len(X)), "income"):
+        with pytest.raises(ParameterError, match="expected 30 at most"):
+            tried(groups=many)
     with pytest.raises(ParameterError, match="not a feature of the model"):
-        Groups.of("sex", reported, scored)
+        tried(groups="sex")
     with pytest.raises(DataError, match="one value a row"):
-        Groups.of(["a", "b"], reported, scored)
+        tried(groups=["a", "b"])
     with pytest.raises(DataError, match="groups without test rows"):
         hornbeam.report(clf, groups="region")
 
@@ -97,18 +97,19 @@ def test_groups_that_cannot_be_used_are_refused():
 def test_groups_of_many_classes_and_regression():
     X, y, X_test, y_test = halves_of_iris()
     reported = ReportedModel.of(TreeClassifier().fit(X, y))
-    scored = ScoredRows.of(reported, X_test, y_test)
     half = np.arange(len(X_test)) % 2
-    found = columns_of(group_grid(reported, scored, Groups.of(half, reported, scored)))
-    p = reported.tree.decision
-    assert found["all"]["Accuracy"] == pytest.approx((p(scored.predicted) == scored.target).mean(), abs=6e-4)
-    wanted = log_loss(scored.target[half == 1], scored.predicted[half == 1], labels=[0, 1, 2])
+    scored = ScoredRows.of(reported, X_test, y_test, groups=half)
+    found = columns_of(group_grid(reported, scored, scored.groups))
+    clf = TreeClassifier().fit(X, y)
+    assert found["all"]["Accuracy"] == pytest.approx(clf.score(X_test, y_test), abs=6e-4)
+    wanted = log_loss(y_test[half == 1], clf.predict_proba(X_test)[half == 1], labels=clf.classes_)
     assert found["1"]["Log loss"] == pytest.approx(wanted, abs=6e-4)
     X, y = load_diabetes(return_X_y=True)
-    reported = ReportedModel.of(TreeRegressor(max_depth=3).fit(X[::2], y[::2]))
-    scored = ScoredRows.of(reported, X[1::2], y[1::2])
-    found = columns_of(group_grid(reported, scored, Groups.of(X[1::2, 1] > 0, reported, scored)))
-    error = (scored.target - scored.predicted[:, 0])[X[1::2, 1] > 0]
+    reg = TreeRegressor(max_depth=3).fit(X[::2], y[::2])
+    reported = ReportedModel.of(reg)
+    scored = ScoredRows.of(reported, X[1::2], y[1::2], groups=X[1::2, 1] > 0)
+    found = columns_of(group_grid(reported, scored, scored.groups))
+    error = (y[1::2] - reg.predict(X[1::2]))[X[1::2, 1] > 0]
     assert found["True"]["Seen − predicted"] == pytest.approx(error.mean(), abs=6e-4)
     assert found["True"]["Mean absolute error"] == pytest.approx(np.abs(error).mean(), abs=6e-4)
 
@@ -116,8 +117,8 @@ def test_groups_of_many_classes_and_regression():
 def test_an_earlier_model_is_compared_row_by_row():
     clf, X, y, then = lending()
     reported = ReportedModel.of(clf, "default")
-    scored = ScoredRows.of(reported, X, y)
-    earlier = Earlier.of(then, reported, X, y)
+    scored = ScoredRows.of(reported, X, y, earlier=then)
+    earlier = scored.earlier
     scores, changes, nodes = earlier_grids(reported, scored, earlier)
     found = {row[0]: row for row in scores.rows}
     for model, at in ((then, 1), (clf, 2)):
@@ -140,8 +141,8 @@ def test_an_earlier_model_is_compared_row_by_row():
 def test_the_same_model_changes_nothing():
     clf, X, y, _ = lending()
     reported = ReportedModel.of(clf)
-    earlier = Earlier.of(clf, reported, X, y)
-    scored = ScoredRows.of(reported, X, y)
+    scored = ScoredRows.of(reported, X, y, earlier=clf)
+    earlier = scored.earlier
     assert len(earlier_grids(reported, scored, earlier)) == 1
     assert "changes for 0 of them" in earlier_text(reported, scored, earlier)[1]
 
@@ -162,8 +163,8 @@ def test_an_earlier_model_regression():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     now, then = (TreeRegressor(max_depth=depth).fit(X[::2], y[::2]) for depth in (4, 2))
     reported = ReportedModel.of(now)
-    scored = ScoredRows.of(reported, X[1::2], y[1::2])
-    scores, nodes = earlier_grids(reported, scored, Earlier.of(then, reported, X[1::2], y[1::2]))
+    scored = ScoredRows.of(reported, X[1::2], y[1::2], earlier=then)
+    scores, nodes = earlier_grids(reported, scored, scored.earlier)
     wanted = np.abs(y[1::2] - then.predict(X[1::2])).mean()
     assert float(scores.rows[1][1]) == pytest.approx(wanted, rel=1e-3)
     assert 0 < len(nodes.rows) <= 10
@@ -197,7 +198,7 @@ def test_classes_one_by_one():
 
 def test_features_have_ranges_and_missing_counts():
     clf, X, _, _, scored = tried()
-    grid = feature_grid(clf.tree_, scored.table)
+    grid = feature_grid(clf.tree_, scored)
     found = {row[0]: row for row in grid.rows}
     income = X["income"].dropna()
     assert found["income"][5] == f"{income.min():g} to {income.max():g}, median {income.median():g}"

@@ -64,9 +64,8 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     inside = 0
     for _ in range(1000):
         target = (rng.random(300) < predicted).astype(np.int32)
-        scored = ScoredRows(
-            target, np.column_stack([1 - predicted, predicted]), target.astype(np.intp), None, None
-        )
+        rows = np.column_stack([1 - predicted, predicted]), target.astype(np.intp), np.ones(300, int)
+        scored = ScoredRows(target, *rows, stop=None, drift=None, values=None, source=None)
         score = headline(scored, np.array([0.6, 0.4]))[0]
         inside += score.low <= truth <= score.high
     assert 930 <= inside <= 970

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Floats
@@ -95,7 +94,7 @@ class LiftTable:
         return self.captured / (np.cumsum(self.rows) / self.rows.sum())
 
 
-def roc_curve(y_true: Any, score: Any) -> RocCurve:
+def roc_curve(y_true: Any, score: Any, *, n_rows: Any = None) -> RocCurve:
     """Compute the true and false positive rates at every threshold.
 
     Parameters
@@ -104,6 +103,8 @@ def roc_curve(y_true: Any, score: Any) -> RocCurve:
         Whether each row has the class.
     score : array-like of float of shape (n_rows,)
         Probability of the class, or any other score.
+    n_rows : array-like of shape (n_rows,), optional
+        Number of equal rows that each entry stands for; default 1.
 
     Returns
     -------
@@ -116,15 +117,16 @@ def roc_curve(y_true: Any, score: Any) -> RocCurve:
     ([0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0])
     """
     y_true, score = _checked(y_true, score)
+    rows = np.ones(len(score)) if n_rows is None else np.asarray(n_rows, float)
     values, group = np.unique(-score, return_inverse=True)
-    positives, negatives = np.bincount(group, y_true), np.bincount(group, ~y_true)
+    positives, negatives = np.bincount(group, rows * y_true), np.bincount(group, rows * ~y_true)
     false_rate, true_rate = (
         np.concatenate([[0.0], np.cumsum(part) / part.sum()]) for part in (negatives, positives)
     )
     return RocCurve(false_rate, true_rate, np.concatenate([[np.inf], -values]))
 
 
-def roc_auc(y_true: Any, score: Any) -> float:
+def roc_auc(y_true: Any, score: Any, *, n_rows: Any = None) -> float:
     """Compute the area under the ROC curve.
 
     Parameters
@@ -133,6 +135,8 @@ def roc_auc(y_true: Any, score: Any) -> float:
         Whether each row has the class.
     score : array-like of float of shape (n_rows,)
         Probability of the class, or any other score.
+    n_rows : array-like of shape (n_rows,), optional
+        Number of equal rows that each entry stands for; default 1.
 
     Returns
     -------
@@ -144,9 +148,9 @@ def roc_auc(y_true: Any, score: Any) -> float:
     >>> roc_auc([False, True, False, True], [0.1, 0.4, 0.4, 0.8])
     0.875
     """
-    y_true, score = _checked(y_true, score)
-    n_positive = int(y_true.sum())
-    return float((rankdata(score)[y_true].mean() - (n_positive + 1) / 2) / (len(y_true) - n_positive))
+    curve = roc_curve(y_true, score, n_rows=n_rows)
+    height = (curve.true_positive_rate[1:] + curve.true_positive_rate[:-1]) / 2
+    return float((np.diff(curve.false_positive_rate) * height).sum())
 
 
 def gini(y_true: Any, score: Any) -> float:
@@ -171,7 +175,7 @@ def gini(y_true: Any, score: Any) -> float:
     return 2.0 * roc_auc(y_true, score) - 1.0
 
 
-def ks_statistic(y_true: Any, score: Any) -> KS:
+def ks_statistic(y_true: Any, score: Any, *, n_rows: Any = None) -> KS:
     """Find the largest difference of true and false positive rate over all thresholds.
 
     Parameters
@@ -180,6 +184,8 @@ def ks_statistic(y_true: Any, score: Any) -> KS:
         Whether each row has the class.
     score : array-like of float of shape (n_rows,)
         Probability of the class, or any other score. A higher score must mean the class.
+    n_rows : array-like of shape (n_rows,), optional
+        Number of equal rows that each entry stands for; default 1.
 
     Returns
     -------
@@ -190,13 +196,13 @@ def ks_statistic(y_true: Any, score: Any) -> KS:
     >>> ks_statistic([False, True, False, True], [0.1, 0.4, 0.4, 0.8])
     KS(value=0.5, threshold=0.8)
     """
-    curve = roc_curve(y_true, score)
+    curve = roc_curve(y_true, score, n_rows=n_rows)
     distance = curve.true_positive_rate - curve.false_positive_rate
     best = int(distance.argmax())
     return KS(float(distance[best]), float(curve.threshold[best]))
 
 
-def lift_table(y_true: Any, score: Any, n_groups: int = 10) -> LiftTable:
+def lift_table(y_true: Any, score: Any, n_groups: int = 10, *, n_rows: Any = None) -> LiftTable:
     """Divide rows into groups of equal size by their score, highest first, and count the class in each.
 
     Parameters
@@ -207,6 +213,8 @@ def lift_table(y_true: Any, score: Any, n_groups: int = 10) -> LiftTable:
         Probability of the class, or any other score.
     n_groups : int, default 10
         Number of groups; 10 for a decile table.
+    n_rows : array-like of shape (n_rows,), optional
+        Number of equal rows that each entry stands for; default 1.
 
     Returns
     -------
@@ -220,10 +228,11 @@ def lift_table(y_true: Any, score: Any, n_groups: int = 10) -> LiftTable:
     y_true, score = _checked(y_true, score)
     if n_groups < 1:
         raise ParameterError(f"n_groups={n_groups}: expected 1 or more.")
-    _, group, size = np.unique(-score, return_inverse=True, return_counts=True)
-    rows = np.concatenate([[0.0], np.cumsum(size)])
-    ends = np.linspace(0.0, len(y_true), n_groups + 1)
-    sums = (np.cumsum(np.bincount(group, part)) for part in (score, y_true))
+    each = np.ones(len(score)) if n_rows is None else np.asarray(n_rows, float)
+    _, group = np.unique(-score, return_inverse=True)
+    rows = np.concatenate([[0.0], np.cumsum(np.bincount(group, each))])
+    ends = np.linspace(0.0, rows[-1], n_groups + 1)
+    sums = (np.cumsum(np.bincount(group, each * part)) for part in (score, y_true))
     predicted, positives = (np.diff(np.interp(ends, rows, np.concatenate([[0.0], total]))) for total in sums)
     counts = np.diff(ends)
     return LiftTable(counts, predicted / counts, positives)

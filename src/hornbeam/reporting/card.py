@@ -9,13 +9,13 @@ from hornbeam.export.people.markdown import markdown_text
 from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.reporting.grid import Grid
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.scored_rows import ScoredRows
+from hornbeam.reporting.scored_rows import ScoredRows, score_rows
 from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import rule_sentence
 from hornbeam.reporting.sections.discrimination import class_grid
-from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_text
+from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import feature_grid
-from hornbeam.reporting.sections.groups import Groups, group_grid, group_text
+from hornbeam.reporting.sections.groups import group_grid, group_text
 from hornbeam.reporting.sections.provenance import setting_text
 from hornbeam.reporting.sections.scores import Score
 from hornbeam.reporting.summary import shown, summary_sentences
@@ -38,6 +38,7 @@ def model_card(
     positive: Any = None,
     groups: Any = None,
     earlier: Any = None,
+    engine: Any = None,
 ) -> str:
     """Write a model card in Markdown.
 
@@ -47,10 +48,11 @@ def model_card(
     ----------
     model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
         What the card is about.
-    X_test : array-like or data frame of shape (n_rows, n_features), default=None
-        Rows that were not used for training. None: the card has no scores.
-    y_test : array-like of shape (n_rows,), default=None
-        Their labels, or numbers.
+    X_test : array-like or data frame of shape (n_rows, n_features), path, paths or Source, default=None
+        Rows that were not used for training. None: the card has no scores. Parquet files are read a part at a time, and
+        need not fit in memory.
+    y_test : array-like of shape (n_rows,) or str, default=None
+        Their labels, or numbers; of files, the name of the column.
     title : str, default="Model card"
         The heading.
     date : str or date, default=None
@@ -61,6 +63,8 @@ def model_card(
         A feature, or a value for each test row, to compare groups by.
     earlier : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree, default=None
         An earlier model of the same target to compare with.
+    engine : Engine, default=None
+        What reads and counts test rows in files; None: this thread. The card does not depend on it.
 
     Returns
     -------
@@ -84,10 +88,8 @@ def model_card(
     # Does it rain? 5
     """
     reported = ReportedModel.of(model, positive)
-    scored = None if X_test is None and y_test is None else ScoredRows.of(reported, X_test, y_test)
+    scored = score_rows(reported, X_test, y_test, groups, earlier, engine)
     scores = [] if scored is None else scores_of(reported, scored)
-    parts = None if groups is None else Groups.of(groups, reported, scored)
-    before = None if earlier is None else Earlier.of(earlier, reported, X_test, y_test)
     blocks = [
         f"# {markdown_text(title)}",
         *([] if date is None else [markdown_text(str(date))]),
@@ -97,14 +99,16 @@ def model_card(
         *_scores(reported, scored, scores),
         *_decision(reported),
     ]
-    if scored is not None and parts is not None:
+    if scored is not None and scored.groups is not None:
+        parts = scored.groups
         words, grid = group_text(reported, scored, parts), group_grid(reported, scored, parts)
         blocks += [
             f"## Groups by {markdown_text(shown(parts.name))}",
             *map(markdown_text, words),
             grid.markdown(),
         ]
-    if scored is not None and before is not None:
+    if scored is not None and scored.earlier is not None:
+        before = scored.earlier
         blocks += ["## Beside the earlier model", *map(markdown_text, earlier_text(reported, scored, before))]
         blocks += _titled(earlier_grids(reported, scored, before))
     return "\n\n".join([*blocks, *_limits(reported.tree), *_model(reported)]) + "\n"
@@ -130,7 +134,7 @@ def _data(reported: ReportedModel, scored: ScoredRows | None) -> list[str]:
     ]
     if not tree.is_regression:
         blocks.append(_classes(tree).markdown())
-    return [*blocks, feature_grid(tree, None if scored is None else scored.table).markdown()]
+    return [*blocks, feature_grid(tree, scored).markdown()]
 
 
 def _classes(tree: Tree) -> Grid:

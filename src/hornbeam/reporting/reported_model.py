@@ -34,6 +34,8 @@ class ReportedModel:
         Code of the class of interest: the one asked for, else the second of two classes.
     reading : InputConventions, optional
         How the library that grew the tree reads rows, where it is not Hornbeam.
+    prepares : bool, default False
+        Whether steps of a pipeline change the rows before.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class ReportedModel:
     settings: dict[str, Any] = field(default_factory=dict)
     positive: int | None = None
     reading: InputConventions | None = None
+    prepares: bool = False
 
     @classmethod
     def of(cls, model: Any, positive: Any = None) -> Self:
@@ -55,7 +58,7 @@ class ReportedModel:
         inner = unwrap(model)
         if inner.before is not None:
             reported = cls.of(inner.model, positive)
-            return replace(reported, read=_after(inner.before, reported.read))
+            return replace(reported, read=_after(inner.before, reported.read), prepares=True)
         model = inner.model
         if isinstance(model, Tree):
             return cls(model, _reader(model), positive=_code(model, positive))

@@ -12,15 +12,15 @@ from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.reporting.document import document
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.scored_rows import ScoredRows
+from hornbeam.reporting.scored_rows import score_rows
 from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import calibration_section, decision_section, score_section
 from hornbeam.reporting.sections.competitors import competitor_section
 from hornbeam.reporting.sections.decisions import thresholds
 from hornbeam.reporting.sections.discrimination import discrimination_section
-from hornbeam.reporting.sections.earlier import Earlier, earlier_section
+from hornbeam.reporting.sections.earlier import earlier_section
 from hornbeam.reporting.sections.features import feature_section
-from hornbeam.reporting.sections.groups import Groups, group_section
+from hornbeam.reporting.sections.groups import group_section
 from hornbeam.reporting.sections.provenance import provenance_section
 from hornbeam.reporting.sections.regression import NOTE, regression_calibration_section
 from hornbeam.reporting.sections.sizes import size_section
@@ -81,6 +81,7 @@ def report(
     earlier: Any = None,
     rules: str | Iterable[object] | None = None,
     training: Any = None,
+    engine: Any = None,
 ) -> Report:
     """Build a report on a model: one self-contained HTML page with the tree to explore.
 
@@ -88,10 +89,11 @@ def report(
     ----------
     model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
         What the report is about.
-    X_test : array-like or data frame of shape (n_rows, n_features), default=None
-        Rows the model has not seen. None: the page has the tree and its training evidence alone, and says so.
-    y_test : array-like of shape (n_rows,), default=None
-        Their labels, or numbers.
+    X_test : array-like or data frame of shape (n_rows, n_features), path, paths or Source, default=None
+        Rows the model has not seen. None: the page has the tree and its training evidence alone, and says so. Parquet
+        files are read a part at a time, and need not fit in memory.
+    y_test : array-like of shape (n_rows,) or str, default=None
+        Their labels, or numbers; of files, the name of the column.
     path : str or path, default=None
         Where to write the file; None writes none.
     title : str, default="Report on a decision tree"
@@ -114,6 +116,8 @@ def report(
         The rows of the fit, with their weights as a third entry of the tuple: the page then has the splits that
         competed at each node. Parquet files are passed as their paths, the name of the target, and possibly that of the
         weights; they need not fit memory.
+    engine : Engine, default=None
+        What reads and counts test rows in files; None: this thread. The page does not depend on it.
 
     Returns
     -------
@@ -145,7 +149,7 @@ def report(
     True
     """
     reported = ReportedModel.of(model, positive)
-    scored = None if X_test is None and y_test is None else ScoredRows.of(reported, X_test, y_test)
+    scored = score_rows(reported, X_test, y_test, groups, earlier, engine)
     scores = [] if scored is None else scores_of(reported, scored)
     rule_list = (
         rules.splitlines()
@@ -173,14 +177,10 @@ def report(
         else calibration_section(reported, scored),
         **({} if regression else {"decisions": decision_section(reported, scored)}),
     }
-    if groups is not None:
-        parts = Groups.of(groups, reported, scored)
-        assert scored is not None
-        sections["groups"] = group_section(reported, scored, parts)
-    if earlier is not None:
-        before = Earlier.of(earlier, reported, X_test, y_test)
-        assert scored is not None
-        sections["earlier"] = earlier_section(reported, scored, before)
+    if scored is not None and scored.groups is not None:
+        sections["groups"] = group_section(reported, scored, scored.groups)
+    if scored is not None and scored.earlier is not None:
+        sections["earlier"] = earlier_section(reported, scored, scored.earlier)
     sections |= {
         "leaves": leaf_section(reported, level, scored is not None),
         **({} if sizes is None or sizes.n_leaves[0] == 1 else {"sizes": size_section(reported.tree, sizes)}),

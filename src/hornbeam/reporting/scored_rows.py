@@ -1,88 +1,340 @@
-"""Test rows with their predictions, labels and end nodes."""
+"""Test rows with their predictions, targets and end nodes, counted in one pass."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.reading.frame import select_columns
+from hornbeam.data.source_like import check_source_schema, is_source, is_source_like
+from hornbeam.data.sources import MemorySource, Partition, Source, read_features
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError
-from hornbeam.explain import Drift, drift
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.estimators.inputs.sources import open_new_rows
+from hornbeam.estimators.methods.column_names import required_columns
+from hornbeam.explain import Drift
+from hornbeam.explain.drift import drift_of_sums
+from hornbeam.explain.leaf_sums import LeafCounter
+from hornbeam.reporting.cells import MOST_CELLS, Cells
+from hornbeam.reporting.group_column import GroupColumn, Groups
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.tree.route import decide_rows, predict_rows
-from hornbeam.typing import Bools, Floats, Indices
+from hornbeam.reporting.value_counts import ValueCounts
+from hornbeam.tree.route import decide_rows, predict_rows, route
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["ScoredRows"]
+__all__ = ["Earlier", "ScoredRows", "score_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredRows:
-    """Rows with labels and the predictions of a tree.
+    """Rows with labels and the predictions of a tree; equal ones are one entry with their number.
 
     Parameters
     ----------
-    target : int32 or float64 array of shape (n_rows,)
-        The class that observed, or the number.
-    predicted : float64 array of shape (n_rows, n_classes)
-        The tree's probabilities; of a numeric target its mean, of shape (n_rows, 1).
-    decided : intp array of shape (n_rows,)
+    target : int32 or float64 array of shape (n_entries,)
+        The class that was observed, or the number.
+    predicted : float64 array of shape (n_entries, n_classes)
+        The tree's probabilities; of a numeric target its mean, of shape (n_entries, 1).
+    decided : intp array of shape (n_entries,)
         The class the model decided for; of a numeric target empty.
+    count : int64 array of shape (n_entries,)
+        Rows of each entry.
+    stop : intp array of shape (n_entries,)
+        The node where the rows end.
     drift : Drift
         The rows, leaf by leaf.
-    table : Table
+    values : ValueCounts
+        The values of the features.
+    source : Source
         The rows themselves; the report writes only counts and ranges of them.
+    engine : Engine
+        What reads them.
+    n_bits : int, default 53
+        To how many bits predictions, or errors, are rounded; 53 is not at all.
+    groups : Groups, optional
+    earlier : Earlier, optional
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> reported = ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]))
-    >>> scored = ScoredRows.of(reported, [[0], [1], [1]], ["no", "no", "yes"])
-    >>> scored.predicted.tolist(), scored.confusion.tolist()
-    ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[1, 1], [0, 1]])
+    >>> scored = ScoredRows.of(reported, [[0], [1], [1], [1]], ["no", "no", "yes", "yes"])
+    >>> scored.predicted.tolist(), scored.count.tolist(), scored.confusion.tolist()
+    ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [1, 1, 2], [[1, 1], [0, 2]])
     """
 
     target: Indices | Floats
     predicted: Floats
     decided: NDArray[np.intp]
+    count: Counts
+    stop: NDArray[np.intp]
     drift: Drift
-    table: Table
+    values: ValueCounts
+    source: Source
+    engine: Engine = field(default_factory=LocalEngine)
+    n_bits: int = 53
+    groups: Groups | None = None
+    earlier: Earlier | None = None
 
     @classmethod
-    def of(cls, reported: ReportedModel, X: Any, y: Any) -> Self:
-        """Predict rows with known labels."""
-        if X is None or y is None:
+    def of(
+        cls,
+        reported: ReportedModel,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        earlier: Any = None,
+        engine: Engine | None = None,
+    ) -> Self:
+        """Predict rows with known labels, in memory or in files, in one pass.
+
+        Raises
+        ------
+        DataError
+            If rows or labels are not given, or the earlier model has another target.
+        ParameterError
+            If groups cannot be used, or files with a model that changes its rows.
+        """
+        if X is None or (y is None and not is_source(X)):
             lacking = "y_test" if y is None else "X_test"
             raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
-        table = reported.read(X, y)
-        predicted = predict_rows(reported.tree, table)
-        if table.numeric_target is not None:
-            return cls(
-                table.numeric_target.values,
-                predicted,
-                np.empty(0, np.intp),
-                drift(reported.tree, table),
-                table,
+        engine = LocalEngine() if engine is None else engine
+        source = _open(reported, X, y, engine, reported.tree.schema.names)
+        before = None if earlier is None else _before(earlier, reported)
+        tasks = [_Task(reported.tree, source, reported.tree.schema.names)]
+        if before is not None:
+            used = required_columns(before.tree)
+            rows = X
+            if not is_source_like(X) and not before.prepares:
+                rows = select_columns(X, before.tree.schema.names, used)
+            tasks.append(
+                _Task(before.tree, _open(before, rows, y, engine, sorted(used)), tuple(sorted(used)))
             )
-        assert table.target is not None
-        return cls(
-            table.target, predicted, decide_rows(reported.tree, table), drift(reported.tree, table), table
+        n_rows = source.n_rows if isinstance(source, MemorySource) else None
+        column = None if groups is None else GroupColumn.of(groups, reported.tree.schema, n_rows)
+        counter = LeafCounter.of(reported.tree, source, engine)
+        shared = _Shared(counter, tuple(tasks), column)
+        sums, cells, values = engine.reduce(_count, source.partitions(), shared, blocks=3)
+        return cls._of_cells(shared, cells, before, drift_of_sums(counter, sums, source), values, engine)
+
+    @classmethod
+    def _of_cells(
+        cls,
+        shared: _Shared,
+        cells: Cells,
+        before: ReportedModel | None,
+        drift: Drift,
+        values: ValueCounts,
+        engine: Engine,
+    ) -> Self:
+        """Take the columns of the cells apart, in the order in which `_cells` has them."""
+        codes, numbers = iter(cells.codes.T), iter(cells.numbers.T)
+        regression = shared.tasks[0].tree.is_regression
+        first = next(numbers) if regression else next(codes)
+        group = None if shared.groups is None else next(codes)
+        found = [task.take(codes, numbers) for task in shared.tasks]
+        predicted = found[0][0]
+        target = predicted[:, 0] + first if regression else first.astype(np.int32)
+        schema, source = shared.tasks[0].tree.schema, shared.tasks[0].source
+        facts = (drift, values, source, engine, cells.n_bits)
+        own, *others = (
+            cls(target, predicted, decided, cells.count, stop, *facts) for predicted, decided, stop in found
         )
+        groups = None if shared.groups is None or group is None else shared.groups.named(group, schema)
+        earlier = None if before is None else Earlier(before, others[0])
+        return cls(own.target, own.predicted, own.decided, own.count, own.stop, *facts, groups, earlier)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.target)
+        return int(self.count.sum())
+
+    @property
+    def table(self) -> Table | None:
+        """The rows, if they are in memory."""
+        return self.source.table if isinstance(self.source, MemorySource) else None
+
+    @property
+    def note(self) -> str | None:
+        """What the page says about rounding; None if nothing was rounded."""
+        if self.n_bits == 53:
+            return None
+        return (
+            f"The test rows have more than {MOST_CELLS:,} different predictions or errors. For the figures of this "
+            f"page these are rounded to {self.n_bits} binary digits."
+        )
 
     def observed(self, code: int) -> Bools:
-        """Return whether each row has this class."""
+        """Return whether each entry has this class."""
         observed: Bools = self.target == code
         return observed
 
     @property
-    def confusion(self) -> NDArray[np.intp]:
+    def confusion(self) -> Counts:
         """Rows by observed class and decided class."""
         k = self.predicted.shape[1]
-        return np.bincount(self.target * k + self.decided, minlength=k * k).reshape(k, k)
+        cell = self.target * k + self.decided
+        return np.bincount(cell, self.count, minlength=k * k).astype(np.int64).reshape(k, k)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Earlier:
+    """An earlier model with its predictions for the test rows of the report.
+
+    Parameters
+    ----------
+    reported : ReportedModel
+    scored : ScoredRows
+    """
+
+    reported: ReportedModel
+    scored: ScoredRows
+
+
+def score_rows(
+    reported: ReportedModel, X: Any, y: Any, groups: Any, earlier: Any, engine: Engine | None
+) -> ScoredRows | None:
+    """Score the test rows of a report; None if there are none.
+
+    Raises
+    ------
+    DataError
+        If groups or an earlier model were given without test rows.
+    """
+    if X is not None or y is not None:
+        return ScoredRows.of(reported, X, y, groups, earlier, engine)
+    for name, given in (("groups", groups), ("earlier", earlier)):
+        if given is not None:
+            raise DataError(f"{name} without test rows; expected both. Pass X_test and y_test too.")
+    return None
+
+
+def _open(reported: ReportedModel, X: Any, y: Any, engine: Engine, used: Sequence[str]) -> Source:
+    """Read rows in memory as the model does, and open files."""
+    if not is_source_like(X):
+        return MemorySource(reported.read(X, y))
+    if reported.prepares or reported.reading is not None:
+        raise ParameterError(
+            "X_test is files or a Source, and the model changes its rows before the tree reads them (a pipeline, or a "
+            "tree of another library); expected rows in memory. Pass a sample of them."
+        )
+    if not is_source(X) and y is None:
+        raise DataError("y_test is None, expected the name of the column of labels in the files.")
+    source = open_new_rows(X, y, reported.tree.schema, used, engine)
+    check_source_schema(source, reported.tree.schema, used)
+    if (
+        source.unit != 1.0
+        or source.read(source.partitions()[0], (0,), np.zeros(1, np.int64)).weight is not None
+    ):
+        raise ParameterError(
+            "X_test is a Source with weights; expected rows that count 1 each. Open it without weights."
+        )
+    return source
+
+
+def _before(model: Any, reported: ReportedModel) -> ReportedModel:
+    """Take an earlier model of the same target."""
+    found = ReportedModel.of(model)
+    ours, theirs = reported.tree.schema, found.tree.schema
+    if ours.classes != theirs.classes or ours.is_regression != theirs.is_regression:
+        raise DataError(
+            f"the earlier model has {_target(found)}, this one {_target(reported)}; expected the same target."
+        )
+    return found
+
+
+def _target(reported: ReportedModel) -> str:
+    schema = reported.tree.schema
+    return "a numeric target" if schema.is_regression else f"the classes {list(schema.classes)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """A tree, and where its features are read."""
+
+    tree: Tree
+    source: Source
+    used: tuple[str, ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether all rows of a node have the same prediction."""
+        return not (self.tree.skeleton.is_fractional or len(self.tree.slopes))
+
+    def read(self, partition: Partition) -> Table:
+        """Read the features that are used; the others have missing values."""
+        if self.source.schema == self.tree.schema:
+            return self.source.read(partition)
+        return read_features(self.source, partition, self.tree.schema, self.used)
+
+    def columns(self, table: Table) -> tuple[list[NDArray[Any]], list[Floats]]:
+        """Return codes and numbers of rows, from which `take` gets their predictions."""
+        codes: list[NDArray[Any]] = [route(self.tree.skeleton, table)]
+        if not self.tree.is_regression:
+            codes.append(decide_rows(self.tree, table))
+        return codes, [] if self.plain else list(predict_rows(self.tree, table).T)
+
+    def take(self, codes: Any, numbers: Any) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+        """Return predictions, decisions and end nodes of cells."""
+        stop = next(codes).astype(np.intp)
+        decided = np.empty(0, np.intp) if self.tree.is_regression else next(codes).astype(np.intp)
+        if self.plain:
+            return self.tree.belief[stop], decided, stop
+        predicted = np.stack([next(numbers) for _ in range(self.tree.belief.shape[1])], axis=1)
+        return predicted if self.tree.is_regression else np.minimum(predicted, 1.0), decided, stop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shared:
+    """What every task of the engine needs."""
+
+    counter: LeafCounter
+    tasks: tuple[_Task, ...]
+    groups: GroupColumn | None
+
+    def empty_cells(self) -> Cells:
+        """Return the cells of no rows."""
+        n_coded = 1 - self.counter.tree.is_regression  # a class, and decisions
+        n_codes = n_coded + (self.groups is not None) + len(self.tasks) * (1 + n_coded)
+        n_numbers = 1 - n_coded + sum(0 if task.plain else task.tree.belief.shape[1] for task in self.tasks)
+        return Cells(np.zeros((0, n_codes + n_numbers), np.int64), np.zeros(0, np.int64), n_numbers)
+
+    def cells(self, tables: Sequence[Table], begin: int) -> Cells:
+        """Count equal rows of a partition, which begins at a row of all, read for each tree.
+
+        The columns are the class, the group, the end node and the decision of each tree; and the error of the first
+        tree for a numeric target, and the predictions of each tree whose nodes do not have one each.
+        """
+        table = tables[0]
+        codes, numbers = [], []
+        if table.numeric_target is not None:
+            tree = self.tasks[0].tree
+            numbers.append(table.numeric_target.values - predict_rows(tree, table)[:, 0])
+        elif table.target is not None:
+            codes.append(table.target)
+        else:
+            raise DataError("the test rows have no labels; expected them. Open the Source with target=.")
+        if self.groups is not None:
+            codes.append(self.groups.keys(table, begin))
+        for task, own in zip(self.tasks, tables, strict=True):
+            more, others = task.columns(own)
+            codes, numbers = codes + more, numbers + others
+        return Cells.of(codes, numbers)
+
+
+def _count(partitions: Sequence[Partition], shared: _Shared) -> list[Any]:
+    """Task: sums for drift, cells for scores and curves, and values of the features, of some partitions."""
+    sums, cells = shared.counter.empty(), shared.empty_cells()
+    values = ValueCounts.empty(shared.tasks[0].tree.schema)
+    for partition in partitions:
+        table, *others = (task.read(partition) for task in shared.tasks)
+        cells += shared.cells([table, *others], partition.begin)
+        sums += shared.counter.count(table)
+        values += ValueCounts.of(table)
+    return [sums, cells, values]

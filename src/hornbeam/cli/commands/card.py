@@ -42,5 +42,5 @@ def card(
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
     written = model_card(inputs.model, inputs.X, inputs.y, title=title, **inputs.compared)
     write_output(written.encode(), output)
-    emit({"model": model, "rows": inputs.X.num_rows, "output": output})
-    message(f"{inputs.X.num_rows:,} rows, saved as {output}")
+    emit({"model": model, "rows": inputs.n_rows, "output": output})
+    message(f"{inputs.n_rows:,} rows, saved as {output}")

@@ -20,7 +20,7 @@ from hornbeam.errors import DataError
 __all__ = ["ReportInput", "compared", "read_report_input", "report"]
 
 _MOST_ROWS = (
-    200_000  # of larger Parquet files this many rows are sampled: enough for three digits of the scores
+    200_000  # of more rows in Parquet files a sample is compared: enough for three digits of the scores
 )
 
 
@@ -46,6 +46,7 @@ class ReportInput(NamedTuple):
     X: Any
     y: Any
     compared: dict[str, Any]
+    n_rows: int
 
 
 def read_report_input(
@@ -57,18 +58,28 @@ def read_report_input(
     groups: str | None,
     earlier: str | None,
 ) -> ReportInput:
-    """Read a model, test rows, and what to compare."""
+    """Read a model, test rows, and what to compare; many rows of Parquet files stay there, as a source.
+
+    If they are compared by another column or with another model, a sample of them is read.
+    """
     from hornbeam import load
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.data.source_like import is_source
+    from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.tree.decision.positive import parse_class
 
     estimator = load(model)
     tree = getattr(estimator, "tree_", estimator)
+    found: dict[str, Any] = {"engine": LocalEngine(n_threads(-1))}
+    if positive is not None:
+        found["positive"] = parse_class(tree.schema.classes, positive)
+    if earlier is None and groups in (None, *tree.schema.names):
+        X, y, _ = training_rows(tree, data, text, target, class_weight=False)
+        found |= {} if groups is None else {"groups": groups}
+        return ReportInput(estimator, X, y, found, X.n_rows if is_source(X) else X.num_rows)
     rows, n_all = sample_for(tree, data, text, target, _MOST_ROWS)
     if n_all is not None:
         message(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
-    found: dict[str, Any] = {}
-    if positive is not None:
-        found["positive"] = parse_class(tree.schema.classes, positive)
     if groups is not None:
         if groups not in rows.table.column_names:
             raise DataError(
@@ -76,9 +87,9 @@ def read_report_input(
             )
         found["groups"] = groups if groups in rows.X.column_names else rows.table[groups].to_numpy()
     if earlier is None:
-        return ReportInput(estimator, rows.X, rows.y, found)
+        return ReportInput(estimator, rows.X, rows.y, found, rows.X.num_rows)
     # The table has the columns of both models.
-    return ReportInput(estimator, rows.table, rows.y, found | {"earlier": load(earlier)})
+    return ReportInput(estimator, rows.table, rows.y, found | {"earlier": load(earlier)}, rows.X.num_rows)
 
 
 @click.command(short_help="Write a page of HTML about a model.")
@@ -112,6 +123,8 @@ def report(
 ) -> None:
     """Write one self-contained page about MODEL, with its scores on the rows of DATA.
 
+    Parquet files of any size are read a part at a time.
+
     \b
     hornbeam report income.hornbeam test.csv --target income -o report.html
     hornbeam report income.hornbeam test.csv --target income --training train.csv -o report.html
@@ -123,5 +136,5 @@ def report(
         tree = getattr(inputs.model, "tree_", inputs.model)
         inputs.compared["training"] = training_rows(tree, training, text, target, weight)
     write_report(inputs.model, inputs.X, inputs.y, output, **inputs.compared)
-    emit({"model": model, "rows": inputs.X.num_rows, "output": output})
-    message(f"{inputs.X.num_rows:,} rows, saved as {output}")
+    emit({"model": model, "rows": inputs.n_rows, "output": output})
+    message(f"{inputs.n_rows:,} rows, saved as {output}")

@@ -40,8 +40,12 @@ def score_section(
         element("tbody", *(_score(score, heads) for score in scores)),
         class_="scores",
     )
+    notes = [note] if scored.note is None else [note, scored.note]
     return section(
-        "scores", "How good it is", element("div", table, class_="scroll"), element("p", note, class_="note")
+        "scores",
+        "How good it is",
+        element("div", table, class_="scroll"),
+        *(element("p", words, class_="note") for words in notes),
     )
 
 
@@ -86,7 +90,10 @@ def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> M
     if scored is None:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
     classes = reported.tree.schema.classes
-    error = ScoreSums.of(scored.target, scored.predicted, labels=range(len(classes))).calibration_error
+    sums = ScoreSums.of(
+        scored.target, scored.predicted, labels=range(len(classes)), sample_weight=scored.count
+    )
+    error = sums.calibration_error
     stability = scored.drift.stability_index
     custom = (
         "a small change" if stability < 0.1 else "a moderate change" if stability < 0.25 else "a large change"
@@ -120,12 +127,13 @@ def _curves(reported: ReportedModel, scored: ScoredRows) -> list[tuple[str, Reli
     shown_classes = list(range(len(classes))) if reported.positive is None else [reported.positive]
     if len(shown_classes) > _MOST_CURVES:
         best = scored.predicted.argmax(axis=1)
-        predicted = scored.predicted[np.arange(scored.n_rows), best]
-        return [("Most probable class", reliability_curve(best == scored.target, predicted))]
+        predicted = scored.predicted[np.arange(len(best)), best]
+        curve = reliability_curve(best == scored.target, predicted, n_rows=scored.count)
+        return [("Most probable class", curve)]
     return [
         (
             f"Probability of {shown(label_text(classes[k]))}",
-            reliability_curve(scored.target == k, scored.predicted[:, k]),
+            reliability_curve(scored.target == k, scored.predicted[:, k], n_rows=scored.count),
         )
         for k in shown_classes
     ]

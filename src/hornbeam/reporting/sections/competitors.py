@@ -35,7 +35,7 @@ def competitor_section(
     """Write for each split of the tree the best splits of other features, from the training rows."""
     tree = reported.tree
     inner = np.flatnonzero(tree.skeleton.feature >= 0).tolist()
-    held_out = None if scored is None else HeldOut.of(scored.table)
+    held_out = None if scored is None else HeldOut(scored.source, scored.engine)
     found = competitors(model, training, inner[:_MOST_NODES], held_out)
     text = (
         f"The best splits of up to {_MOST_SPLITS} features at each node, from the training rows. Agreement is 1 for a "

@@ -48,7 +48,10 @@ def thresholds(reported: ReportedModel, scored: ScoredRows | None) -> dict[str, 
         if len(np.unique(predicted)) > _MOST_POINTS:
             predicted = np.round(predicted * _MOST_POINTS) / _MOST_POINTS
         points, place = np.unique(predicted, return_inverse=True)
-        rows = (np.bincount(place[scored.target == k], minlength=len(points)).tolist() for k in order)
+        rows = (
+            np.bincount(place, scored.count * (scored.target == k), len(points)).astype(int).tolist()
+            for k in order
+        )
         counts = scored.confusion[np.ix_(order, order)].tolist()
         found |= {"said": points.tolist(), **dict(zip(("no", "yes"), rows, strict=True)), "counts": counts}
     return found

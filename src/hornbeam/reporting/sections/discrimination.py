@@ -29,7 +29,7 @@ def discrimination_section(reported: ReportedModel, scored: ScoredRows | None) -
         observed, predicted = scored.observed(reported.positive), scored.predicted[:, reported.positive]
         figure = element(
             "figure",
-            roc(roc_curve(observed, predicted), "ROC curve"),
+            roc(roc_curve(observed, predicted, n_rows=scored.count), "ROC curve"),
             element("figcaption", f"ROC curve for {_name(reported)}"),
         )
         words = element(
@@ -63,9 +63,9 @@ def discrimination_text(reported: ReportedModel, scored: ScoredRows) -> list[str
     assert reported.positive is not None
     observed, predicted = scored.observed(reported.positive), scored.predicted[:, reported.positive]
     area, ks, table = (
-        roc_auc(observed, predicted),
-        ks_statistic(observed, predicted),
-        lift_table(observed, predicted),
+        roc_auc(observed, predicted, n_rows=scored.count),
+        ks_statistic(observed, predicted, n_rows=scored.count),
+        lift_table(observed, predicted, n_rows=scored.count),
     )
     pairs = (
         f"Of a row of {_name(reported)} and another row, the first has the higher probability in {100 * area:.1f} % of "
@@ -95,8 +95,8 @@ def decile_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
     """
     assert reported.positive is not None
     observed = scored.observed(reported.positive)
-    table = lift_table(observed, scored.predicted[:, reported.positive])
-    passed = np.cumsum(table.rows - table.positives) / (~observed).sum()
+    table = lift_table(observed, scored.predicted[:, reported.positive], n_rows=scored.count)
+    passed = np.cumsum(table.rows - table.positives) / scored.count[~observed].sum()
     columns = [
         [f"{k + 1}" for k in range(len(table.rows))],
         [f"{rows:,.4g}" if rows < 1000 else f"{rows:,.0f}" for rows in table.rows],
@@ -128,8 +128,9 @@ def class_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
     confusion, rows = scored.confusion, []
     for k, label in enumerate(reported.tree.schema.classes[:_MOST_CLASSES]):
         observed = scored.observed(k)
-        truly, named, hits = (int(n) for n in (observed.sum(), confusion[:, k].sum(), confusion[k, k]))
-        area = f"{roc_auc(observed, scored.predicted[:, k]):.3f}" if 0 < truly < scored.n_rows else "–"
+        truly, named, hits = (int(n) for n in (confusion[k].sum(), confusion[:, k].sum(), confusion[k, k]))
+        some = 0 < truly < scored.n_rows
+        area = f"{roc_auc(observed, scored.predicted[:, k], n_rows=scored.count):.3f}" if some else "–"
         ratio = [f"{hits / whole:.3f}" if whole else "–" for whole in (truly, named)]
         rows.append([shown(label_text(label)), f"{truly:,}", f"{named:,}", *ratio, area])
     heads = ["Class", "Test rows", "Decided", "Recall", "Precision", "Area under the curve"]

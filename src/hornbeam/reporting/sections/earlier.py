@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.reading.frame import select_columns
-from hornbeam.errors import DataError
-from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation.row_scores import losses
 from hornbeam.explain.wording import rule_text
 from hornbeam.export.prediction_text import mean_text
@@ -18,52 +14,16 @@ from hornbeam.export.wording import label_text, pluralise
 from hornbeam.reporting.grid import Grid
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.scored_rows import ScoredRows
+from hornbeam.reporting.scored_rows import Earlier, ScoredRows
 from hornbeam.reporting.sections.regression import error_scores
-from hornbeam.reporting.sections.scores import Score, area_score, paired
+from hornbeam.reporting.sections.scores import Score, area_score, mean, paired
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree.route import route
-from hornbeam.tree.unwrap import unwrap
 from hornbeam.typing import Bools
 
-__all__ = ["Earlier", "earlier_grids", "earlier_section", "earlier_text"]
+__all__ = ["earlier_grids", "earlier_section", "earlier_text"]
 
 _MOST_PAIRS, _MOST_NODES = 40, 10
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Earlier:
-    """An earlier model with its predictions for the test rows of the report.
-
-    Parameters
-    ----------
-    reported : ReportedModel
-    scored : ScoredRows
-    """
-
-    reported: ReportedModel
-    scored: ScoredRows
-
-    @classmethod
-    def of(cls, model: Any, reported: ReportedModel, X: Any, y: Any) -> Self:
-        """Predict the test rows with an earlier model of the same target."""
-        if X is None or y is None:
-            raise DataError("earlier without test rows; expected both. Pass X_test and y_test too.")
-        found = ReportedModel.of(model)
-        ours, theirs = reported.tree.schema, found.tree.schema
-        if ours.classes != theirs.classes or ours.is_regression != theirs.is_regression:
-            raise DataError(
-                f"the earlier model has {_target(found)}, this one {_target(reported)}; expected the same target."
-            )
-        if unwrap(model).before is None:
-            X = select_columns(X, theirs.names, required_columns(found.tree))
-        return cls(found, ScoredRows.of(found, X, y))
-
-
-def _target(reported: ReportedModel) -> str:
-    schema = reported.tree.schema
-    return "a numeric target" if schema.is_regression else f"the classes {list(schema.classes)}"
 
 
 def earlier_section(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> Markup:
@@ -87,16 +47,16 @@ def earlier_text(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) 
     if reported.tree.is_regression:
         change = np.abs(scored.predicted[:, 0] - earlier.scored.predicted[:, 0])
         moved = (
-            f"Predictions change by {mean_text(float(change.mean()))} on average, by "
+            f"Predictions change by {mean_text(mean(change, scored.count))} on average, by "
             f"{mean_text(float(change.max()))} at most; "
-            f"{100 * (change == 0).mean():.1f} % stay the same."
+            f"{100 * mean(change == 0, scored.count):.1f} % stay the same."
         )
         return [first, moved]
     changed = _changed(scored, earlier)
-    then, now = (int((part.decided == part.target)[changed].sum()) for part in (earlier.scored, scored))
+    n_changed, then, now = _right(scored, earlier, changed)
     decisions = (
-        f"The decision changes for {changed.sum():,} of them ({100 * changed.mean():.1f} %). Of these the earlier "
-        f"model was right for {then:,}, this one for {now:,}."
+        f"The decision changes for {n_changed} of them ({100 * mean(changed, scored.count):.1f} %). Of these the "
+        f"earlier model was right for {then}, this one for {now}."
     )
     return [first, decisions]
 
@@ -109,8 +69,8 @@ def earlier_grids(reported: ReportedModel, scored: ScoredRows, earlier: Earlier)
     >>> from hornbeam import TreeClassifier
     >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]] * 5, list("aabb") * 5
     >>> reported, old = (ReportedModel.of(TreeClassifier("cart").fit(X, part)) for part in (y, list("abab") * 5))
-    >>> scored = ScoredRows.of(reported, X, y)
-    >>> grids = earlier_grids(reported, scored, Earlier(old, ScoredRows.of(old, X, y)))
+    >>> scored = ScoredRows.of(reported, X, y, earlier=old.tree)
+    >>> grids = earlier_grids(reported, scored, scored.earlier)
     >>> print(grids[1].markdown())
     | Earlier decision | Decision now | Rows | Earlier right | Now right |
     |---|---|--:|--:|--:|
@@ -139,13 +99,14 @@ def earlier_grids(reported: ReportedModel, scored: ScoredRows, earlier: Earlier)
 def _scores(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> list[Score]:
     old = earlier.scored
     if reported.tree.is_regression:
-        return error_scores(scored.target - scored.predicted[:, 0], scored.target - old.predicted[:, 0])
+        errors = (scored.target - part.predicted[:, 0] for part in (scored, old))
+        return error_scores(*errors, scored.count)
     own, base = (losses(part.predicted, part.decided, scored.target) for part in (scored, old))
-    scores = [paired(name, own[name], base[name]) for name in own]
-    scores.append(area_score(scored.target, scored.predicted, old.predicted))
+    scores = [paired(name, own[name], base[name], scored.count) for name in own]
+    scores.append(area_score(scored.target, scored.predicted, old.predicted, scored.count))
     if reported.costs is not None:
         paid = (reported.costs.matrix[scored.target, part.decided] for part in (scored, old))
-        scores.append(paired("cost per row", *paid))
+        scores.append(paired("cost per row", *paid, scored.count))
     return scores
 
 
@@ -165,7 +126,7 @@ def _changes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> l
         return []
     k = reported.tree.n_classes
     pair = earlier.scored.decided * k + scored.decided
-    counts = np.bincount(pair[changed], minlength=k * k)
+    counts = np.bincount(pair, scored.count * changed, k * k)
     order = [at for at in np.argsort(-counts, kind="stable").tolist() if counts[at]][:_MOST_PAIRS]
     names = [shown(label_text(label)) for label in reported.tree.schema.classes]
     rows = [[names[at // k], names[at % k], *_right(scored, earlier, changed & (pair == at))] for at in order]
@@ -178,17 +139,17 @@ def _changes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> l
 
 def _right(scored: ScoredRows, earlier: Earlier, rows: Bools) -> list[str]:
     """The number of rows, and of right decisions of each model."""
-    right = ((part.decided == part.target)[rows].sum() for part in (earlier.scored, scored))
-    return [f"{rows.sum():,}", *(f"{n:,}" for n in right)]
+    right = (rows & (part.decided == part.target) for part in (earlier.scored, scored))
+    return [f"{scored.count[some].sum():,}" for some in (rows, *right)]
 
 
 def _nodes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier, changed: Bools) -> Grid:
-    stops = route(reported.tree.skeleton, scored.table)
-    counts = np.bincount(stops[changed], minlength=reported.tree.n_nodes)
+    stops = scored.stop
+    counts = np.bincount(stops, scored.count * changed, reported.tree.n_nodes)
     rows = [
         [
             f"{node}",
-            f"{(stops == node).sum():,}",
+            f"{scored.count[stops == node].sum():,}",
             *_right(scored, earlier, changed & (stops == node)),
             rule_text(reported.tree, node),
         ]
@@ -199,18 +160,17 @@ def _nodes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier, change
 
 
 def _regression_nodes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> Grid:
-    stops = route(reported.tree.skeleton, scored.table)
-    now, then = scored.predicted[:, 0], earlier.scored.predicted[:, 0]
-    total = np.bincount(stops, np.abs(now - then), minlength=reported.tree.n_nodes)
+    stops, now, then = scored.stop, scored.predicted[:, 0], earlier.scored.predicted[:, 0]
+    total = np.bincount(stops, scored.count * np.abs(now - then), reported.tree.n_nodes)
     rows = []
     for node in _most(total):
         there = stops == node
-        figures = [then[there], now[there], scored.target[there]]
+        count, figures = scored.count[there], [then[there], now[there], scored.target[there]]
         rows.append(
             [
                 f"{node}",
-                f"{there.sum():,}",
-                *(mean_text(float(part.mean())) for part in figures),
+                f"{count.sum():,}",
+                *(mean_text(mean(part, count)) for part in figures),
                 rule_text(reported.tree, node),
             ]
         )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind
-from hornbeam.data.table import Table
+from hornbeam.data.schema import Feature, Kind
 from hornbeam.explain import importance
 from hornbeam.export.wording import feature_name, label_text, number_text
 from hornbeam.reporting.grid import Grid
@@ -27,6 +26,7 @@ def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Marku
     """The features with importance, and their ranges and missing values among the test rows."""
     data = (
         " Ranges and missing values are those of the test rows; values are rounded to four digits."
+        + ("" if scored.table is not None else " There are no medians, because the rows are not in memory.")
         if scored is not None
         else " No test rows were given, so there are no ranges and no counts of missing values."
     )
@@ -42,20 +42,21 @@ def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Marku
         "features",
         "Features",
         element("p", text),
-        feature_grid(reported.tree, None if scored is None else scored.table).html(),
+        feature_grid(reported.tree, scored).html(),
         note,
         wide=True,
     )
 
 
-def feature_grid(tree: Tree, table: Table | None) -> Grid:
-    """Tabulate the features, the most important first.
+def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
+    """Tabulate the features, the most important first, with their values in the test rows.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0.0, 5], [1.0, 5]], ["no", "yes"]).tree_
-    >>> print(feature_grid(tree, Table.read([[0.25, np.nan], [1.0, 5.0]], schema=tree.schema)).markdown())
+    >>> reported = ReportedModel.of(TreeClassifier("cart").fit([[0.0, 5], [1.0, 5]], ["no", "yes"]))
+    >>> scored = ScoredRows.of(reported, [[0.25, np.nan], [1.0, 5.0]], ["no", "yes"])
+    >>> print(feature_grid(reported.tree, scored).markdown())
     | Feature | Kind | Importance | Tests | When missing | Values | Missing |
     |---|---|--:|--:|---|---|--:|
     | x0 | numeric | 1.000 | 1 | stop | 0.25 to 1, median 0.625 | 0 |
@@ -73,15 +74,15 @@ def feature_grid(tree: Tree, table: Table | None) -> Grid:
             f"{weight[at]:.3f}",
             f"{tests[at]:,}",
             _when_missing(tree, at),
-            *([] if table is None else _values(table, at)),
+            *([] if scored is None else _values(tree.schema.features[at], scored, at)),
             *([f"{terms[at]:,}"] if sloped else []),
         ]
         for at in order
     ]
     heads = ["Feature", "Kind", "Importance", "Tests", "When missing"]
-    more = [*([] if table is None else ["Values", "Missing"]), *["Leaves with terms"] * sloped]
-    title = "Features" if table is None else f"Features, and their values in {table.n_rows:,} test rows"
-    return Grid(title, [*heads, *more], rows, text=(1, 4) if table is None else (1, 4, 5))
+    more = [*([] if scored is None else ["Values", "Missing"]), *["Leaves with terms"] * sloped]
+    title = "Features" if scored is None else f"Features, and their values in {scored.n_rows:,} test rows"
+    return Grid(title, [*heads, *more], rows, text=(1, 4) if scored is None else (1, 4, 5))
 
 
 def _leaves_with_terms(tree: Tree) -> NDArray[np.intp]:
@@ -90,27 +91,30 @@ def _leaves_with_terms(tree: Tree) -> NDArray[np.intp]:
     return np.bincount(pairs[1], minlength=tree.schema.n_features)
 
 
-def _values(table: Table, at: int) -> list[str]:
+def _values(feature: Feature, scored: ScoredRows, at: int) -> list[str]:
     """The range of a feature, or its most frequent categories, and its missing values."""
-    feature, column = table.schema.features[at], table.columns[at]
+    values, n_rows = scored.values, scored.n_rows
+    missing = values.missing(at)
     if feature.kind is Kind.NOMINAL:
-        known, missing, unseen = column[column >= 0], int((column == -1).sum()), int((column == -2).sum())
-        words = _frequent(feature.categories, known, table.n_rows)
+        unseen, _, *known = values.counts[at].tolist()
+        words = _frequent(feature.categories, np.array(known), n_rows)
         words += f"; {unseen:,} rows with a value not in the training rows" if unseen else ""
+    elif missing == n_rows:
+        words = "none"
     else:
-        known = column[~np.isnan(column)]
-        missing = len(column) - len(known)
-        names = feature.categories
-        ends = [float(known.min()), float(known.max()), float(np.median(known))] if len(known) else []
-        low, high, middle = (
-            (number_text(end, _DIGITS) if feature.kind is Kind.NUMERIC else label_text(names[int(end)])) for end in ends
-        ) if ends else ("", "", "")  # fmt: skip
-        words = f"{low} to {high}, median {middle}" if ends else "none"
-    return [words, f"{missing:,}" + (f" ({100 * missing / table.n_rows:.1f} %)" if missing else "")]
+        words = " to ".join(_value(feature, ends.item(at)) for ends in (values.low, values.high))
+        if scored.table is not None:
+            words += f", median {_value(feature, float(np.nanmedian(scored.table.columns[at])))}"
+    return [words, f"{missing:,}" + (f" ({100 * missing / n_rows:.1f} %)" if missing else "")]
 
 
-def _frequent(categories: tuple[object, ...], known: np.ndarray, n_rows: int) -> str:
-    counts = np.bincount(known, minlength=len(categories))
+def _value(feature: Feature, value: float) -> str:
+    if feature.kind is Kind.NUMERIC:
+        return number_text(value, _DIGITS)
+    return label_text(feature.categories[int(value)])
+
+
+def _frequent(categories: tuple[object, ...], counts: np.ndarray, n_rows: int) -> str:
     order = [k for k in np.argsort(-counts, kind="stable").tolist() if counts[k]]
     words = [
         f"{shown(label_text(categories[k]))} {100 * counts[k] / n_rows:.0f} %"

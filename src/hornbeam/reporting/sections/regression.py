@@ -10,9 +10,9 @@ from hornbeam.evaluation import ReliabilityCurve
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.pictures import reliability
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.scores import LEVEL, Score, half_width
+from hornbeam.reporting.sections.scores import LEVEL, Score, half_width, mean
 from hornbeam.reporting.sections.tree import ABSENT, section
-from hornbeam.typing import Floats
+from hornbeam.typing import Counts, Floats
 
 __all__ = [
     "NOTE",
@@ -59,11 +59,11 @@ def regression_headline(scored: ScoredRows, mean: float) -> list[Score]:
     """
     target: Floats = scored.target.astype(np.float64)
     own, base = target - scored.predicted[:, 0], target - mean
-    return [*error_scores(own, base), _explained(own**2, base**2)]
+    return [*error_scores(own, base, scored.count), _explained(own**2, base**2, scored.count)]
 
 
-def error_scores(own: Floats, base: Floats) -> list[Score]:
-    """Score the errors of a model beside those of another on the same rows.
+def error_scores(own: Floats, base: Floats, count: Counts | None = None) -> list[Score]:
+    """Score the errors of a model beside those of another on the same rows; `count` is how many an entry stands for.
 
     Examples
     --------
@@ -71,24 +71,24 @@ def error_scores(own: Floats, base: Floats) -> list[Score]:
     >>> root.value, root.base, absolute.gain
     (1.0, 2.0, 1.0)
     """
-    return [_root(own**2, base**2), _absolute(np.abs(own), np.abs(base))]
+    return [_root(own**2, base**2, count), _absolute(np.abs(own), np.abs(base), count)]
 
 
-def _root(own: Floats, base: Floats) -> Score:
-    value, flat = float(np.sqrt(own.mean())), float(np.sqrt(base.mean()))
-    half = half_width(own)
-    low, high = (float(np.sqrt(max(own.mean() + sign * half, 0.0))) for sign in (-1, 1))
+def _root(own: Floats, base: Floats, count: Counts | None) -> Score:
+    value, flat = float(np.sqrt(mean(own, count))), float(np.sqrt(mean(base, count)))
+    half = half_width(own, count)
+    low, high = (float(np.sqrt(max(mean(own, count) + sign * half, 0.0))) for sign in (-1, 1))
     # The derivative of a square root: half of the change, divided by the root.
     tiny = np.finfo(float).tiny
-    around = half_width(base / max(2 * flat, tiny) - own / max(2 * value, tiny))
+    around = half_width(base / max(2 * flat, tiny) - own / max(2 * value, tiny), count)
     bounds = (flat - value, flat - value - around, flat - value + around)
     meaning = "typical error, large errors count most; in the units of the target; lower is better"
     return Score("root mean squared error", meaning, value, low, high, flat, *bounds, in_units=True)
 
 
-def _absolute(own: Floats, base: Floats) -> Score:
-    value, half, gain = float(own.mean()), half_width(own), base - own
-    better, around = float(gain.mean()), half_width(gain)
+def _absolute(own: Floats, base: Floats, count: Counts | None) -> Score:
+    value, half, gain = mean(own, count), half_width(own, count), base - own
+    better, around = mean(gain, count), half_width(gain, count)
     meaning = "mean size of the error; in the units of the target; lower is better"
     bounds = (better, better - around, better + around)
     return Score(
@@ -97,19 +97,19 @@ def _absolute(own: Floats, base: Floats) -> Score:
         value,
         value - half,
         value + half,
-        float(base.mean()),
+        mean(base, count),
         *bounds,
         in_units=True,
     )
 
 
-def _explained(own: Floats, base: Floats) -> Score:
-    flat = float(base.mean())
+def _explained(own: Floats, base: Floats, count: Counts) -> Score:
+    flat = mean(base, count)
     meaning = "share of the variance that the tree explains; higher is better"
     if flat == 0:
         return Score("R²", meaning, *(nan, nan, nan, nan, nan, nan, nan))
-    left = float(own.mean()) / flat
-    value, half = 1 - left, half_width((own - left * base) / flat)
+    left = mean(own, count) / flat
+    value, half = 1 - left, half_width((own - left * base) / flat, count)
     return Score("R²", meaning, value, value - half, value + half, 0.0, value, value - half, value + half)
 
 
@@ -125,18 +125,27 @@ def calibration_curve(scored: ScoredRows) -> ReliabilityCurve:
     >>> curve.predicted.tolist(), curve.observed.tolist(), curve.weight.tolist()
     ([0.0, 4.0], [0.0, 5.0], [2.0, 2.0])
     """
-    predicted = scored.predicted[:, 0]
+    predicted, target, count = scored.predicted[:, 0], scored.target, scored.count
     points, place = np.unique(predicted, return_inverse=True)
     if len(points) > _GROUPS:  # equal predictions stay together
-        place = np.searchsorted(np.quantile(predicted, np.arange(1, _GROUPS) / _GROUPS), predicted)
+        place = np.searchsorted(_tenths(points, np.bincount(place, count)), predicted)
     groups = [place == group for group in np.unique(place)]
-    seen = [scored.target[group] for group in groups]
-    halves = [min(half_width(rows), float(np.ptp(scored.target)) or 1.0) for rows in seen]
-    middle, half = np.array([rows.mean() for rows in seen]), np.array(halves)
-    means = np.array([predicted[group].mean() for group in groups])
-    return ReliabilityCurve(
-        means, middle, middle - half, middle + half, np.array(list(map(len, seen)), float)
+    widest = float(np.ptp(target)) or 1.0
+    half = np.array([min(half_width(target[group], count[group]), widest) for group in groups])
+    middle, means = (
+        np.array([mean(values[group], count[group]) for group in groups]) for values in (target, predicted)
     )
+    rows = np.array([count[group].sum() for group in groups], float)
+    return ReliabilityCurve(means, middle, middle - half, middle + half, rows)
+
+
+def _tenths(points: Floats, count: Floats) -> Floats:
+    """Return the inner tenths of rows with some ordered values, as `numpy.quantile` does."""
+    ends = np.cumsum(count)
+    place = (ends[-1] - 1) * np.arange(1, _GROUPS) / _GROUPS
+    low, high = (points[np.searchsorted(ends, at, side="right")] for at in (np.floor(place), np.ceil(place)))
+    tenths: Floats = low + (high - low) * (place - np.floor(place))
+    return tenths
 
 
 def round_scale(low: float, high: float) -> tuple[float, float]:

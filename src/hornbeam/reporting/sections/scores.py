@@ -15,7 +15,7 @@ from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.tree.decision.costs import Costs
-from hornbeam.typing import Bools, Floats
+from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
     "LEVEL",
@@ -23,6 +23,7 @@ __all__ = [
     "area_score",
     "half_width",
     "headline",
+    "mean",
     "paired",
 ]
 
@@ -117,20 +118,20 @@ def headline(
     KS: 0.667 (0.428 to 0.905), 0.000
     """
     flat = np.broadcast_to(base, scored.predicted.shape)
-    commonest = np.full(scored.n_rows, base.argmax())
+    commonest = np.full(len(scored.target), base.argmax())
     own, others = (
         losses(scored.predicted, scored.decided, scored.target),
         losses(flat, commonest, scored.target),
     )
-    scores = [paired(name, own[name], others[name]) for name in own]
-    scores.append(area_score(scored.target, scored.predicted))
+    scores = [paired(name, own[name], others[name], scored.count) for name in own]
+    scores.append(area_score(scored.target, scored.predicted, count=scored.count))
     if positive is not None:
-        scores += _separation(scored.observed(positive), scored.predicted[:, positive])
+        scores += _separation(scored.observed(positive), scored.predicted[:, positive], scored.count)
     if costs is None:
         return scores
     always = int(costs.cheapest(base[None])[0])
     paid = [costs.matrix[scored.target, scored.decided], costs.matrix[scored.target, always]]
-    return [*scores, paired("cost per row", *paid)]
+    return [*scores, paired("cost per row", *paid, scored.count)]
 
 
 _MEANING = {
@@ -141,8 +142,8 @@ _MEANING = {
 }
 
 
-def paired(name: str, own: Floats, base: Floats) -> Score:
-    """Compare the means of two sets of scores of the same rows.
+def paired(name: str, own: Floats, base: Floats, count: Counts | None = None) -> Score:
+    """Compare the means of two sets of scores of the same rows; `count` is how many rows an entry stands for.
 
     Examples
     --------
@@ -150,35 +151,51 @@ def paired(name: str, own: Floats, base: Floats) -> Score:
     >>> round(score.value, 2), round(score.base, 2), round(score.gain, 2)
     (0.6, 1.1, 0.5)
     """
-    value, half = float(own.mean()), half_width(own)
+    value, half = mean(own, count), half_width(own, count)
+    n_rows = len(own) if count is None else int(count.sum())
     low, high = (
-        map(float, wilson(value, len(own), LEVEL)) if name == "accuracy" else (value - half, value + half)
+        map(float, wilson(value, n_rows, LEVEL)) if name == "accuracy" else (value - half, value + half)
     )
     gain = own - base if name == "accuracy" else base - own
-    better, around = float(gain.mean()), half_width(gain)
+    better, around = mean(gain, count), half_width(gain, count)
     return Score(
-        name, _MEANING[name], value, low, high, float(base.mean()), better, better - around, better + around
+        name, _MEANING[name], value, low, high, mean(base, count), better, better - around, better + around
     )
 
 
-def half_width(values: Floats) -> float:
-    """Half the width of the confidence interval of a mean.
+def mean(values: Floats | Bools, count: Counts | None = None) -> float:
+    """Return the mean over rows; `count` is how many rows an entry stands for.
+
+    Examples
+    --------
+    >>> mean(np.array([0.0, 1.0]), np.array([3, 1]))
+    0.25
+    """
+    return float(np.average(values, weights=count))
+
+
+def half_width(values: Floats, count: Counts | None = None) -> float:
+    """Half the width of the confidence interval of a mean; `count` is how many rows an entry stands for.
 
     Examples
     --------
     >>> round(half_width(np.array([0.0, 1.0, 2.0])), 3)
     1.132
     """
-    if len(values) < 2:
+    n_rows = len(values) if count is None else int(count.sum())
+    if n_rows < 2:
         return float("inf")
-    return float(_quantile() * values.std(ddof=1) / np.sqrt(len(values)))
+    variance = mean((values - mean(values, count)) ** 2, count) * n_rows / (n_rows - 1)
+    return float(_quantile() * np.sqrt(variance / n_rows))
 
 
 def _quantile() -> float:
     return float(norm.isf((1 - LEVEL) / 2))
 
 
-def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = None) -> Score:
+def area_score(
+    target: NDArray[Any], predicted: Floats, other: Floats | None = None, count: Counts | None = None
+) -> Score:
     """Score the area under the ROC curve; for many classes the mean of one against the rest.
 
     Parameters
@@ -187,6 +204,8 @@ def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = N
     predicted : float64 array of shape (n_rows, n_classes)
     other : float64 array of shape (n_rows, n_classes), optional
         Probabilities of another model to compare with; default: one that cannot tell rows apart.
+    count : int64 array of shape (n_rows,), optional
+        How many equal rows each entry stands for.
 
     Examples
     --------
@@ -195,26 +214,32 @@ def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = N
     0.875
     """
     k, n = predicted.shape[1], len(predicted)
-    area, influence = mean_area(target, predicted)
-    base, base_pull = (0.5, np.zeros(n)) if other is None else mean_area(target, other)
-    half, around = (
-        float(_quantile() * np.sqrt((part**2).sum()) / n) for part in (influence, influence - base_pull)
-    )
+    weight = None if count is None else count.astype(np.float64)
+    area, influence = mean_area(target, predicted, weight)
+    base, base_pull = (0.5, np.zeros(n)) if other is None else mean_area(target, other, weight)
+    half, around = (_area_half_width(part, weight) for part in (influence, influence - base_pull))
     whom = "" if k == 2 else ", each class against the rest"
     meaning = f"share of pairs of rows that are ranked right{whom}; higher is better"
     low, high, gain = max(area - half, 0.0), min(area + half, 1.0), area - base
     return Score("area under the curve", meaning, area, low, high, base, gain, gain - around, gain + around)
 
 
-def _separation(observed: Bools, predicted: Floats) -> list[Score]:
+def _area_half_width(influence: Floats, weight: Floats | None) -> float:
+    """Half the width of the interval of an area; the influence of an entry is that of all its rows together."""
+    squares = influence**2 if weight is None else influence**2 / weight
+    return float(_quantile() * np.sqrt(squares.sum()) / len(influence))
+
+
+def _separation(observed: Bools, predicted: Floats, count: Counts) -> list[Score]:
     """Gini and KS of one class."""
     if observed.all() or not observed.any():
         return []
-    area, influence = area_under_curve(observed, predicted)
-    half = 2 * float(_quantile() * np.sqrt((influence**2).sum()) / len(influence))
-    gini, ks = 2 * area - 1, ks_statistic(observed, predicted)
+    weight = count.astype(np.float64)
+    area, influence = area_under_curve(observed, predicted, weight)
+    half = 2 * _area_half_width(influence, weight)
+    gini, ks = 2 * area - 1, ks_statistic(observed, predicted, n_rows=count)
     above = predicted >= ks.threshold
-    rates = [(float(above[kind].mean()), int(kind.sum())) for kind in (observed, ~observed)]
+    rates = [(mean(above[kind], count[kind]), int(count[kind].sum())) for kind in (observed, ~observed)]
     around = _quantile() * float(np.sqrt(sum(rate * (1 - rate) / n for rate, n in rates)))
     return [
         _above_zero("Gini", "twice the area under the curve, minus 1; higher is better", gini, half),
