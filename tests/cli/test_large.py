@@ -185,7 +185,7 @@ def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monke
     assert run(*report, "-o", "memory.html").exit_code == 0
     in_memory = run(*drift, "-t", "state").stdout, run(*drift).stdout
     monkeypatch.setattr(hornbeam.cli.rows, "_MANY_ROWS", 100)
-    assert run(*report, "-o", "files.html", "--groups", "region").exit_code == 0
+    assert run(*report, "-o", "files.html", "--groups", "purpose").exit_code == 0
     assert "no medians" in Path("files.html").read_text("utf-8")
     asked, n_threads = [], threads.n_threads
     monkeypatch.setattr(threads, "n_threads", lambda n_jobs: asked.append(n_jobs) or n_threads(n_jobs))

@@ -121,6 +121,17 @@ def test_a_column_must_be_in_the_names_of_all_files(tmp_path):
         ParquetSource.open(tmp_path, target="y")
 
 
+@pytest.mark.parametrize("name", ["0.parquet", "z.parquet"])
+def test_a_file_beside_the_folders_is_refused_whatever_its_name(name, tmp_path):
+    for year in (2023, 2024):
+        write(tmp_path / f"year={year}")
+    write(tmp_path / "beside")
+    (tmp_path / "beside" / "part.parquet").rename(tmp_path / name)
+    with pytest.raises(DataError, match=f"{name}' has no column 'year'"):
+        ParquetSource.open(tmp_path, target="y")
+    assert ParquetSource.open(tmp_path, target="y", features=["x"]).schema.names == ("x",)
+
+
 def test_the_tables_of_the_command_line_have_them_too(by_year):
     folder, frame = by_year
     files = [str(file) for file in sorted(folder.rglob("*.parquet"))]

@@ -1,18 +1,23 @@
-"""Addresses that cannot be reached are refused."""
+"""Addresses: those of the disk are paths, those that cannot be reached or used are refused."""
 
+import pandas as pd
 import pytest
 
-from hornbeam import TreeClassifier
-from hornbeam.data import write_parquet
+from hornbeam import TreeClassifier, save
+from hornbeam.data import ParquetSource, write_parquet
+from hornbeam.data.files.addresses import as_path
 from hornbeam.data.files.paths import list_files
+from hornbeam.data.files.target_folder import TargetFolder
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.out_of_core import Plan, fit
+from hornbeam.recipe import PRESETS
 
 
 @pytest.mark.parametrize(
     ("address", "message"),
     [
         ("nosuch://bucket/rows", "'nosuch://bucket/rows' cannot be reached: .*Check the address"),
-        ("file:///no/such/folder/rows.parquet", "There is nothing at 'file:///no/such/folder/rows.parquet'"),
+        ("file:///no/such/folder/rows.parquet", "There are no Parquet files at '.*rows.parquet'"),
     ],
 )
 def test_an_address_that_cannot_be_reached_raises_a_data_error(address, message):
@@ -39,3 +44,42 @@ def test_a_cache_or_a_copy_in_a_store_is_refused(tmp_path):
     files = write_parquet(rows, tmp_path)
     with pytest.raises(ParameterError, match="cache is 's3://bucket/codes', an address of a store"):
         TreeClassifier("cart").fit(files, "y", cache="s3://key:secret@bucket/codes", memory=100)
+
+
+def test_a_checkpoint_or_a_model_in_a_store_is_refused(tmp_path):
+    rows = pd.DataFrame({"x": [0.0, 1.0] * 50, "y": ["a", "b"] * 50})
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=20)
+    model = TreeClassifier("cart").fit(rows[["x"]], rows["y"])
+    with pytest.raises(
+        ParameterError, match=r"path is 's3://bucket/m\.hornbeam', .*expected a file on a disk\. Save it"
+    ):
+        save(model, "s3://key:secret@bucket/m.hornbeam")
+    source = ParquetSource.open(tmp_path, target="y")
+    plan = Plan.of(source, PRESETS["cart"], memory=100)
+    with pytest.raises(
+        ParameterError, match=r"checkpoint is 's3://bucket/c', .*expected a file on a disk, which"
+    ):
+        fit(source, PRESETS["cart"], plan=plan, checkpoint="s3://key:secret@bucket/c")
+
+
+def test_an_address_of_the_disk_is_a_path(tmp_path):
+    """Of the rows and of the predictions; with and without escapes in the name."""
+    rows = pd.DataFrame({"x": [0.0, 1.0] * 50, "y": ["a", "b"] * 50})
+    model = TreeClassifier("cart").fit(rows[["x"]], rows["y"])
+    for name in ("the rows", "more%20rows"):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows.to_parquet(folder / "0.parquet")
+        written = model.predict_to(f"file://{folder}", (tmp_path / f"{name}, predicted").as_uri())
+        assert written.n_rows == 100
+        assert len(pd.read_parquet(tmp_path / f"{name}, predicted")) == 100
+        assert list_files(f"file://{folder}") == [str(folder / "0.parquet")]
+        assert list_files(folder.as_uri()) == [str(folder / "0.parquet")]
+    assert TargetFolder.of((tmp_path / "new").as_uri()).address == str(tmp_path / "new")
+    assert as_path(tmp_path) == tmp_path
+
+
+def test_one_key_of_two_stores_is_two_files(monkeypatch):
+    monkeypatch.setattr("hornbeam.data.files.paths._remote_files", lambda address: [address])
+    hosts = [f"s3://bucket/rows.parquet?endpoint_override={host}" for host in ("one:1", "two:2", "one:1")]
+    assert [file.full for file in list_files(hosts)] == hosts[:2]

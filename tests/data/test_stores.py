@@ -3,7 +3,7 @@
 import pytest
 
 from hornbeam.data.files import stores
-from hornbeam.data.files.stores import in_store, read_file
+from hornbeam.data.files.stores import in_store, read_file, read_in_turn
 from hornbeam.errors import DataError
 
 ADDRESS = "file:///rows/a.parquet"
@@ -92,3 +92,19 @@ def test_errors_on_a_disk_are_not_repeated(waits):
     with pytest.raises(OSError, match="input/output error"):
         in_store("/rows/a.parquet", call)
     assert (call.n_calls, waits) == (1, [])
+
+
+def test_parts_are_read_on_after_a_transient_error(tmp_path, waits):
+    """The error comes while the second part is read, twice; no part is lost or repeated."""
+    (tmp_path / "letters").write_bytes(b"abc")
+    tries = []
+
+    def read(opened):
+        tries.append(opened)
+        for letter in opened.read().decode():
+            if letter == "b" and len(tries) < 3:
+                raise OSError("connection reset")
+            yield letter
+
+    assert list(read_in_turn((tmp_path / "letters").as_uri(), read)) == ["a", "b", "c"]
+    assert waits == [1, 2]

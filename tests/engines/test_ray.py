@@ -100,6 +100,13 @@ def test_a_failed_task_is_repeated(tmp_path):
 
 
 @pytest.mark.usefixtures("ray_cluster")
+def test_an_error_of_the_task_itself_is_not_repeated(tmp_path):
+    with pytest.raises(passes.BadUnitError):
+        RayEngine(groups=1).reduce(passes.fail_each_time, UNITS, str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.usefixtures("ray_cluster")
 @pytest.mark.parametrize("settings", [{"fan_in": 1}, {"retries": -1}])
 def test_parameters_out_of_range_are_refused(settings):
     with pytest.raises(ParameterError, match="expected at least"):

@@ -205,3 +205,16 @@ def test_wrong_sources_are_refused(folder):
     ]:
         with pytest.raises(error, match=re.escape(words)):
             candidate_splits(*arguments)
+
+
+def test_unseen_categories_of_files_have_the_words_of_memory(folder, tmp_path):
+    _, rows = folder
+    clf = TreeClassifier("cart", max_depth=2).fit(rows[FEATURES], rows.paid)
+    new = rows.assign(home=np.where(rows.age > 80, "camps", rows.home))
+    new.to_parquet(tmp_path / "rows.parquet", index=False)
+    said = []
+    for X, y in ((new[FEATURES], new.paid), (tmp_path, "paid")):
+        with pytest.raises(DataError, match=r"have a category of 'home' .* Leave these rows out") as caught:
+            candidate_splits(clf, X, y)
+        said.append(str(caught.value))
+    assert said[0] == said[1]

@@ -42,3 +42,32 @@ def test_iceberg(tmp_path):
     assert digest([task.file.file_path for task in table.scan().plan_files()]) == EXPECTED
     assert digest(write_parquet(table.scan().to_arrow_batch_reader(), tmp_path / "copy")) == EXPECTED
     catalog.engine.dispose()
+
+
+CITIES = ["Bad Ems", "Köln/Süd", "a=b%20c"]
+BY_CITY = ROWS.assign(city=np.repeat(CITIES, 200)).drop(columns="year")
+BY_CITY_TABLE = pa.Table.from_pandas(BY_CITY, preserve_index=False)
+
+
+def cities(files):
+    return TreeClassifier("cart").fit(files, "y").tree_.schema.features[-1].categories
+
+
+def test_values_with_special_characters_in_folders_of_delta(tmp_path):
+    deltalake = pytest.importorskip("deltalake")
+    place = str(tmp_path / "table")
+    deltalake.write_deltalake(place, BY_CITY_TABLE, partition_by=["city"])
+    assert cities(deltalake.DeltaTable(place).file_uris()) == tuple(sorted(CITIES))
+
+
+def test_values_with_special_characters_in_folders_of_iceberg(tmp_path):
+    pytest.importorskip("pyiceberg")
+    sql = pytest.importorskip("pyiceberg.catalog.sql")
+    catalog = sql.SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=tmp_path.as_uri())
+    catalog.create_namespace("n")
+    table = catalog.create_table("n.rows", schema=BY_CITY_TABLE.schema)
+    with table.update_spec() as update:
+        update.add_identity("city")
+    table.append(BY_CITY_TABLE)
+    assert cities([task.file.file_path for task in table.scan().plan_files()]) == tuple(sorted(CITIES))
+    catalog.engine.dispose()

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -67,6 +68,12 @@ def fail_adding(one, other):
 
 def fail_at_last(block, total, shared):
     raise BadUnitError(block, "finish")
+
+
+def fail_each_time(partitions, folder):
+    """Leave a file for each try."""
+    (Path(folder) / f"{uuid4()}").touch()
+    raise BadUnitError(0, "fold")
 
 
 def run_out_of_time(partitions, shared):

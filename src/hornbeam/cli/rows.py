@@ -34,9 +34,10 @@ model_argument = click.argument("model", type=click.Path())
 
 
 def hide_credentials(_context: click.Context, _parameter: click.Parameter, path: str | None) -> str | None:
-    """Make the address of a store a text without credentials, which messages and pages may show."""
-    from hornbeam.data.files.addresses import Address, is_remote
+    """Make the address of a store a text without credentials, which messages may show, and ``file://`` a path."""
+    from hornbeam.data.files.addresses import Address, as_path, is_remote
 
+    path = as_path(path)
     return Address(path) if path is not None and is_remote(path) else path
 
 

@@ -36,7 +36,8 @@ class RayEngine:
     fan_in : int
         Number of results that one task combines.
     retries : int
-        How often a task is repeated that failed or whose worker died.
+        How often a task is repeated whose worker died, or that could not read or write (`OSError`). Other errors reach
+        the caller at once.
 
     Raises
     ------
@@ -92,7 +93,7 @@ class RayEngine:
         import ray
 
         def remote(function: Callable[..., Any], n_results: int = 1) -> Any:
-            options = {"max_retries": self.retries, "retry_exceptions": True, "num_returns": n_results}
+            options = {"max_retries": self.retries, "retry_exceptions": [OSError], "num_returns": n_results}
             return ray.remote(function).options(**options).remote
 
         with _explained():

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.regular_file import open_regular
 from hornbeam.errors import StorageError
@@ -87,6 +88,7 @@ def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     True
     """
     # All checks come before a file is changed.
+    require_disk("path", path, "a file on a disk. Save it there, and copy it with the tools of the store")
     refuse_pickle_name(path)
     write_atomic(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 

@@ -3,10 +3,11 @@
 from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
+from urllib.request import url2pathname
 
 from hornbeam.errors import ParameterError
 
-__all__ = ["Address", "is_remote", "require_disk", "without_credentials"]
+__all__ = ["Address", "as_path", "is_remote", "require_disk", "without_credentials"]
 
 
 class Address(str):
@@ -53,7 +54,27 @@ def is_remote(path: str | Path) -> bool:
     return "://" in str(path) and not isinstance(path, Path)
 
 
-def require_disk(name: str, path: str | PathLike[str]) -> None:
+def as_path[Named](path: Named) -> Named | str:
+    """Return the path of an address that begins with ``file://``, and anything else as it is.
+
+    Escapes such as ``%20`` are resolved, unless only a file or folder exists whose name has them, as in tables of
+    Iceberg.
+
+    Examples
+    --------
+    >>> as_path("file:///data/the%20rows"), as_path("rows"), as_path("s3://bucket/rows")
+    ('/data/the rows', 'rows', 's3://bucket/rows')
+    """
+    if not isinstance(path, str) or not path.startswith("file://"):
+        return path
+    literal = path.removeprefix("file://").removeprefix("localhost")
+    resolved = url2pathname(literal)
+    return literal if Path(literal).exists() and not Path(resolved).exists() else resolved
+
+
+def require_disk(
+    name: str, path: str | PathLike[str], expected: str = "a folder on a disk that all workers see"
+) -> None:
     """Raise `ParameterError` if a path that must be on a disk is the address of a store.
 
     Examples
@@ -64,8 +85,7 @@ def require_disk(name: str, path: str | PathLike[str]) -> None:
     """
     if isinstance(path, str) and is_remote(path):
         raise ParameterError(
-            f"{name} is {without_credentials(path)!r}, an address of a store; expected a folder on a disk that all "
-            "workers see."
+            f"{name} is {without_credentials(path)!r}, an address of a store; expected {expected}."
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from hornbeam.data.files.addresses import Address, is_remote
+from hornbeam.data.files.addresses import Address, as_path, is_remote
 from hornbeam.data.files.stores import in_store
 from hornbeam.errors import DataError, import_extra
 
@@ -33,7 +33,7 @@ def list_files(paths: Paths) -> list[str]:
         Files, in this order. A folder stands for the ``*.parquet`` files in it and below, a pattern such
         as ``"rows-*.parquet"`` for the files it matches, both sorted by name. Names that begin with a dot are
         skipped, and in folders those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
-        files and folders of the stores that pyarrow supports.
+        files and folders of the stores that pyarrow supports, and ``"file:///data/rows"`` those of the disk.
 
     Returns
     -------
@@ -50,14 +50,14 @@ def list_files(paths: Paths) -> list[str]:
     """
     paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
     files: list[str] = []
-    for path in paths:
+    for path in map(as_path, paths):
         if isinstance(path, str) and is_remote(path):
             files += _remote_files(Address(path))
         else:
             files += _local_files(Path(path))
     if not files:
         raise DataError("No files were named; expected at least one. Pass a path, a folder or a pattern.")
-    return list(dict.fromkeys(files))
+    return list({getattr(file, "full", file): file for file in files}.values())
 
 
 def _local_files(path: Path) -> list[str]:

@@ -182,6 +182,8 @@ def select(
         dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
     others = _not_none(target, weight)
     names = _features(footers[0], others, features)
+    if features is None:  # columns in folder names must be in those of all files, also if the first has none
+        names += tuple([name for name in folders or () if name not in (*names, *others, *footers[0].index)])
     types = common_types(footers, [*names, *others])
     common_types(footers, kept)
     text = tuple([name for name, held in types.items() if held == TEXT])

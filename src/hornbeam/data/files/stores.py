@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from time import sleep
 from typing import Any
 
 from hornbeam.data.files.addresses import is_remote, without_credentials
 from hornbeam.errors import DataError, HornbeamError
 
-__all__ = ["in_store", "one_line", "open_file", "read_file", "stat"]
+__all__ = ["in_store", "one_line", "read_file", "read_in_turn", "stat"]
 
 WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before the second, third, ... attempt
 
@@ -118,22 +119,53 @@ def read_file[Result](file: str, read: Callable[[Any], Result]) -> Result:
         return in_store(file, call)
 
 
-@contextmanager
-def open_file(file: str) -> Iterator[Any]:
-    """Open a file for random access, to read it in parts; only the opening is repeated.
+def read_in_turn[Part](file: str, read: Callable[[Any], Iterator[Part]]) -> Iterator[Part]:
+    """Open a file for random access, and yield the parts that a function reads from it.
+
+    After a transient error of a store the file is opened again, and the parts that were yielded are passed over.
+
+    Parameters
+    ----------
+    file : str or Address
+    read : callable (opened file) -> iterator
+        Yields the same parts each time.
+
+    Yields
+    ------
+    object
+
+    Raises
+    ------
+    DataError
+        If the file does not exist or cannot be read.
 
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as empty, open_file(empty.name) as opened:
-    ...     opened.size()
-    0
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     list(read_in_turn(empty.name, lambda opened: iter([opened.size()])))
+    [0]
     """
-    with (
-        _file_errors(file),
-        in_store(file, lambda store, path: _open(store, path, file)) as opened,
-    ):
-        yield opened
+    parts: Iterator[Part] | None = None
+    n_done = 0
+
+    def call(store: Any, path: str) -> list[Part]:
+        nonlocal parts
+        try:
+            if parts is None:
+                parts = islice(read(_open(store, path, file)), n_done, None)
+            return list(islice(parts, 1))
+        except OSError:
+            parts = None
+            raise
+
+    while True:
+        with _file_errors(file):
+            found = in_store(file, call)
+        if not found:
+            return
+        yield found[0]
+        n_done += 1
 
 
 def stat(file: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.delimited import arrow_types, read_delimited
 from hornbeam.data.files.folder_columns import folder_array, folder_types, folder_values
 from hornbeam.data.files.paths import list_files, need_arrow
-from hornbeam.data.files.stores import one_line, open_file, read_file
+from hornbeam.data.files.stores import one_line, read_file, read_in_turn
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
@@ -109,12 +109,15 @@ def read_parts(
 
     folders = _folder_types(files, types, columns)
     for file in files:
-        with open_file(file) as opened:
+
+        def batches(opened: Any, file: str = file) -> Iterator[Any]:
             parquet = ParquetFile(opened, pre_buffer=is_remote(file), buffer_size=_BUFFER_BYTES)
-            for batch in parquet.iter_batches(_PART_ROWS, columns=_present(columns, parquet)):
-                if len(batch):
-                    table = _with_folders(pa.Table.from_batches([batch]), file, columns, folders)
-                    yield _typed(table, types or {})
+            return parquet.iter_batches(_PART_ROWS, columns=_present(columns, parquet))  # type: ignore[no-any-return]
+
+        for batch in read_in_turn(file, batches):
+            if len(batch):
+                table = _with_folders(pa.Table.from_batches([batch]), file, columns, folders)
+                yield _typed(table, types or {})
 
 
 def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from hornbeam.data.files.addresses import Address, is_remote
+from hornbeam.data.files.addresses import Address, as_path, is_remote
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.data.files.stores import in_store
@@ -52,6 +52,7 @@ class TargetFolder:
         StorageError
             If there is a file of this name.
         """
+        path = as_path(path)
         if isinstance(path, str) and is_remote(path):
             return cls(Address(path))
         place = Path(path).expanduser().absolute()

@@ -16,7 +16,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, SchemaError
 from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.node_histogram import NodePlace
-from hornbeam.explain.candidates.training_rows import class_weight_of, tree_and_recipe
+from hornbeam.explain.candidates.training_rows import class_weight_of, refuse_unseen, tree_and_recipe
 from hornbeam.growing import Grower
 from hornbeam.growing.levelwise.search import Search
 from hornbeam.kernels.subtree import Rows
@@ -65,7 +65,7 @@ class SourceRows:
         recipe.grower._check_target(tree.schema)
         factors = class_weight_of(tree)
         source = open_rows(tree.schema, X, y, sample_weight, factors, engine)
-        encoding = EncodingSource(source, recipe.bin_source(source, engine))
+        encoding = _KnownRows(source, recipe.bin_source(source, engine))
         units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))
         search = Search.of(
             recipe.grower,
@@ -118,6 +118,16 @@ class SourceRows:
                 first = skeleton.first_child.item(parent)
                 shares[first : first + len(known)] = known
         return shares
+
+
+class _KnownRows(EncodingSource):
+    """The encoded rows of a source; those with unseen categories are refused as in memory."""
+
+    __slots__ = ()
+
+    def encode(self, table: Table) -> Rows:
+        refuse_unseen(table)
+        return super().encode(table)
 
 
 def _batches(places: Sequence[NodePlace]) -> Iterator[list[NodePlace]]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
+from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.regular_file import open_regular
 from hornbeam.data.fingerprint import fingerprint
@@ -82,6 +83,7 @@ class Checkpoint:
         step: Step,
     ) -> Self:
         """Return the checkpoint for everything that the tree depends on."""
+        require_disk("checkpoint", path, "a file on a disk, which the next process sees too")
         about = {
             "the rows": source.fingerprint,
             "their bins and schema": fingerprint(repr(schema), bins.digest),
