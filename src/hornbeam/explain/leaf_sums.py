@@ -141,7 +141,7 @@ class LeafCounter:
         if self.shares is not None:
             return np.multiply(evidence_stopping(self.tree.skeleton, sums.evidence), self.unit)
         if not self.tree.is_regression:
-            return sums.evidence * self.unit
+            return np.multiply(sums.evidence, self.unit)
         units = evidence_units(source) if sums.labelled else np.array([self.unit, 0.0, 0.0])
         return np.multiply(sums.evidence, units)
 

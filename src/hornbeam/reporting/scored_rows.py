@@ -312,7 +312,8 @@ class _Shared:
         tree for a numeric target, and the predictions of each tree whose nodes do not have one each.
         """
         table = tables[0]
-        codes, numbers = [], []
+        codes: list[NDArray[Any]] = []
+        numbers: list[Floats] = []
         if table.numeric_target is not None:
             tree = self.tasks[0].tree
             numbers.append(table.numeric_target.values - predict_rows(tree, table)[:, 0])

@@ -99,14 +99,14 @@ def earlier_grids(reported: ReportedModel, scored: ScoredRows, earlier: Earlier)
 def _scores(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> list[Score]:
     old = earlier.scored
     if reported.tree.is_regression:
-        errors = (scored.target - part.predicted[:, 0] for part in (scored, old))
-        return error_scores(*errors, scored.count)
+        own_error, old_error = (scored.target - part.predicted[:, 0] for part in (scored, old))
+        return error_scores(own_error, old_error, scored.count)
     own, base = (losses(part.predicted, part.decided, scored.target) for part in (scored, old))
     scores = [paired(name, own[name], base[name], scored.count) for name in own]
     scores.append(area_score(scored.target, scored.predicted, old.predicted, scored.count))
     if reported.costs is not None:
-        paid = (reported.costs.matrix[scored.target, part.decided] for part in (scored, old))
-        scores.append(paired("cost per row", *paid, scored.count))
+        paid, before = (reported.costs.matrix[scored.target, part.decided] for part in (scored, old))
+        scores.append(paired("cost per row", paid, before, scored.count))
     return scores
 
 

@@ -124,8 +124,9 @@ def _of_many_classes(reported: ReportedModel, scored: ScoredRows, mask: Bools) -
 
 
 def _regression(_: ReportedModel, scored: ScoredRows, mask: Bools) -> dict[str, str]:
-    target, predicted, count = scored.target[mask], scored.predicted[mask, 0], scored.count[mask]
-    error: Floats = target - predicted
+    target: Floats = scored.target[mask].astype(np.float64)
+    predicted, count = scored.predicted[mask, 0], scored.count[mask]
+    error = target - predicted
     return {
         "Mean seen": f"{mean(target, count):.4g}",
         "Mean predicted": f"{mean(predicted, count):.4g}",

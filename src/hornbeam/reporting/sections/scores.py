@@ -130,8 +130,8 @@ def headline(
     if costs is None:
         return scores
     always = int(costs.cheapest(base[None])[0])
-    paid = [costs.matrix[scored.target, scored.decided], costs.matrix[scored.target, always]]
-    return [*scores, paired("cost per row", *paid, scored.count)]
+    paid, least = costs.matrix[scored.target, scored.decided], costs.matrix[scored.target, always]
+    return [*scores, paired("cost per row", paid, least, scored.count)]
 
 
 _MEANING = {
