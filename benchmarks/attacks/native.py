@@ -372,6 +372,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             | CODE_TREE
             | {"node": np.zeros(N, np.int32), "seen": 1, "slot_of_node": ints(-1, 0, -1, 1, 1)}
             | {"cells": empty_cells(at, 2)}
+            | {"squares": None if at["numerator"] is None else np.zeros(8, np.int64)}
             for at in counted
         ],
         "descend": [

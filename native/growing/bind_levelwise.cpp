@@ -47,15 +47,19 @@ void descend(const Matrix<const Code>& codes, const Columns& columns, const In<i
     tree.walk(rows, 0, n, steps, node.data());
 }
 
-// Counts each row that is in an open node into the cells of that node.
+// Counts each row that is in an open node into the cells of that node, and adds its square to `squares` unless that is
+// null. Codes are checked a few blocks before they are used, so that they are in the cache.
 template <class Entry, class Code>
-void count_in_blocks(typename Entry::Cell* cells, const Rows<const Code>& rows, int64_t n, const CodeTree& tree,
-                     int steps, int32_t* node, const int32_t* slot_of_node, const Features& features, int n_classes) {
+void count_in_blocks(typename Entry::Cell* cells, Wide* squares, const Rows<const Code>& rows, int64_t n,
+                     const CodeTree& tree, int steps, int32_t* node, const int32_t* slot_of_node,
+                     const Features& features, int n_classes) {
     constexpr int64_t kBlock = 512;  // rows that descend together, so that they stay in the cache
+    constexpr int64_t kChecked = 16 * kBlock;
     const int64_t block = features.cells() * n_classes;
     int64_t row_of[kBlock + 1];
     for (int64_t begin = 0; begin < n; begin += kBlock) {
         const int64_t end = std::min(begin + kBlock, n);
+        if (begin % kChecked == 0) check_cells(rows, begin, std::min(begin + kChecked, n), features, n_classes);
         tree.walk(rows, begin, end, steps, node + begin);
         int64_t n_open = 0;
         for (int64_t row = begin; row < end; ++row) {  // no branch: whether a row is counted is unpredictable
@@ -63,8 +67,10 @@ void count_in_blocks(typename Entry::Cell* cells, const Rows<const Code>& rows, 
             n_open += slot_of_node[node[row]] >= 0;
         }
         for (int64_t j = 0; j < n_open; ++j) {
-            const int64_t row = row_of[j];
-            count_rows<Entry>(cells + slot_of_node[node[row]] * block, rows, row, row + 1, features, n_classes);
+            const int64_t row = row_of[j], slot = slot_of_node[node[row]];
+            count_rows<Entry>(cells + slot * block, rows, row, row + 1, features, n_classes);
+            if constexpr (Entry::sums)
+                if (squares) squares[slot] += square_of(rows.numerator[row], rows.weight, row);
         }
     }
 }
@@ -74,7 +80,8 @@ void count_open(const Matrix<const Code>& codes, const In<uint16_t>& label, cons
                 const ConstWeights& numerator, const Columns& columns, const In<int32_t>& feature,
                 const In<int32_t>& first_child, const In<int32_t>& left, const In<int32_t>& missing_slot,
                 const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen,
-                const In<int32_t>& slot_of_node, const nb::object& cells) {
+                const In<int32_t>& slot_of_node, const nb::object& cells,
+                const std::optional<InOut<int64_t>>& squares) {
     const Rows<const Code> rows = rows_view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     const auto n = static_cast<int64_t>(codes.shape(0));
@@ -86,10 +93,16 @@ void count_open(const Matrix<const Code>& codes, const In<uint16_t>& label, cons
         using Entry = typename decltype(entry_type)::type;
         const auto array = cells_array<InOut<typename decltype(number_type)::type>>(cells);
         const Blocks<Entry> blocks(array, features, columns.n_classes);
-        expect(*std::max_element(slots, slots + tree.size()) < blocks.n, "slots within the cells expected");
+        const int64_t n_slots = std::max<int64_t>(0, int64_t{1} + *std::max_element(slots, slots + tree.size()));
+        expect(n_slots <= blocks.n, "slots within the cells expected");
+        expect(!squares || (Entry::sums && static_cast<int64_t>(squares->size()) >= n_slots * kSquareParts),
+               "numerators, and four parts per slot, expected for squares");
         nb::gil_scoped_release release;
-        check_rows(rows, 0, n, features, columns.n_classes);
-        count_in_blocks<Entry>(blocks.cells, rows, n, tree, steps, node.data(), slots, features, columns.n_classes);
+        check_sums(rows, 0, n);
+        std::vector<Wide> sums(squares ? n_slots : 0);
+        count_in_blocks<Entry>(blocks.cells, squares ? sums.data() : nullptr, rows, n, tree, steps, node.data(), slots,
+                               features, columns.n_classes);
+        for (size_t slot = 0; slot < sums.size(); ++slot) add_parts(squares->data() + slot * kSquareParts, sums[slot]);
     });
 }
 
@@ -259,7 +272,7 @@ void bind_levelwise(nanobind::module_& module) {
                    nb::arg("seen"));
         module.def("count_open", &count_open<Code>, nb::arg("codes"), nb::arg("label"), nb::arg("weight").none(),
                    nb::arg("numerator").none(), nb::arg("columns"), tree..., nb::arg("node"), nb::arg("seen"),
-                   nb::arg("slot_of_node"), nb::arg("cells"));
+                   nb::arg("slot_of_node"), nb::arg("cells"), nb::arg("squares") = nb::none());
     };
     const auto bind_each = [&](const auto&... tree) {
         bind(Type<uint8_t>{}, tree...);

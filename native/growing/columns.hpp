@@ -89,11 +89,10 @@ bool codes_within(const Code* code, int64_t n, const Features& features) {
     return beyond == 0;
 }
 
-// Checks everything that counting rows [begin, end) relies on: a code or a label out of range would be counted outside
-// the histogram, and sums of weights or numerators could overflow.
+// Checks the cells that rows [begin, end) are counted in: a code or a label out of range would be counted outside the
+// histogram.
 template <class Code>
-void check_rows(const Rows<Code>& rows, int64_t begin, int64_t end, const Features& features, int n_classes,
-                int64_t most_weight = kMostWeight) {
+void check_cells(const Rows<Code>& rows, int64_t begin, int64_t end, const Features& features, int n_classes) {
     const int64_t n = end - begin;
     bool good = codes_within(rows.codes + begin * rows.n_features, n, features);
     if (rows.label) {
@@ -102,11 +101,25 @@ void check_rows(const Rows<Code>& rows, int64_t begin, int64_t end, const Featur
         good = good && (n == 0 || highest < n_classes);
     }
     expect(good, "codes and labels within their ranges expected");
+}
+
+// Checks that sums of the weights and numerators of rows [begin, end) do not overflow.
+template <class Code>
+void check_sums(const Rows<Code>& rows, int64_t begin, int64_t end, int64_t most_weight = kMostWeight) {
+    const int64_t n = end - begin;
     const int64_t weight = rows.weight ? sum_of_counts(rows.weight + begin, n, most_weight) : n;
     expect(0 <= weight && weight <= most_weight,
            "weights of 0 or more, and a sum within the rules' total weight, expected");
     expect(!rows.numerator || sum_of_sizes(rows.numerator + begin, n, kMostSum) >= 0,
            "numerators whose sizes add up to less than 2**61 expected");
+}
+
+// Checks everything that counting rows [begin, end) relies on.
+template <class Code>
+void check_rows(const Rows<Code>& rows, int64_t begin, int64_t end, const Features& features, int n_classes,
+                int64_t most_weight = kMostWeight) {
+    check_cells(rows, begin, end, features, n_classes);
+    check_sums(rows, begin, end, most_weight);
 }
 
 // What the cells of a histogram contain.

@@ -149,6 +149,7 @@ def count_open(
     seen: int,
     slot_of_node: NDArray[numpy.int32],
     cells: object,
+    squares: NDArray[numpy.int64] | None = None,
 ) -> None: ...
 def add_squares(
     numerator: NDArray[numpy.int64],

@@ -96,6 +96,27 @@ def test_count_open_equals_histogram_of_descended_rows(seed, dtype, weighted):
     np.testing.assert_array_equal(cells, expected)
 
 
+@examples(50)
+@given(seeds, st.booleans())
+def test_count_open_adds_the_squares_of_the_counted_rows(seed, weighted):
+    rng = np.random.default_rng(seed)
+    n_rows, tree = 9_000, random_code_tree(rng)  # codes are checked 8,192 rows at a time
+    spec = plain_spec(1)._replace(criterion=CRITERIA["squared_error"])
+    weight = rng.integers(1, 9, n_rows) if weighted else None
+    codes = rng.integers(0, N_CODES + 1, (n_rows, 3)).astype(np.uint8)
+    rows = Rows(codes, np.empty(0, np.uint16), weight, rng.integers(-(2**40), 2**40, n_rows))
+    slot_of_node = rng.integers(-1, 3, len(tree.feature), dtype=np.int32)
+    slot_of_node[0] = 2
+    cells = subtree.zero_cells(spec, 3, weighted=weighted)
+    squares, expected = np.ones((2, 3 * levelwise.SQUARE_PARTS), np.int64)
+    node = levelwise.count_open(rows, spec, tree, slot_of_node, cells, squares=squares)
+    levelwise.add_squares(rows, node, slot_of_node, expected)
+    np.testing.assert_array_equal(squares, expected)
+    codes[-1] = 200
+    with pytest.raises(ValueError, match="codes and labels within their ranges"):
+        levelwise.count_open(rows, spec, tree, slot_of_node, cells)
+
+
 @examples(100)
 @given(seeds, codings)
 def test_descend_continues_from_earlier_nodes(seed, dtype):
@@ -236,5 +257,9 @@ def test_slots_outside_the_cells_are_rejected():
         levelwise.count_open(rows, spec, stump(), np.array([-1, 0, 1], np.int32), cells)
     with pytest.raises(ValueError, match="one slot per node expected"):
         levelwise.count_open(rows, spec, stump(), np.array([0, 0], np.int32), cells)
+    with pytest.raises(ValueError, match="numerators, and four parts per slot, expected for squares"):
+        levelwise.count_open(
+            rows, spec, stump(), np.array([-1, 0, 0], np.int32), cells, squares=np.zeros(4, np.int64)
+        )
     with pytest.raises(ValueError, match="four numbers per feature expected"):
         levelwise.choose_split(np.zeros(8), spec, np.array([1, 1]), 2)

@@ -95,7 +95,7 @@ class Source(Protocol):
         ----------
         partition : Partition
         features : sequence of int, optional
-            Read only these features; the table has a schema of these alone.
+            Read only these features; the table has a schema of these alone. Empty: the target and weights alone.
         rows : int array, optional
             Read only these rows, by position in the unit, in ascending order.
         """

@@ -71,11 +71,15 @@ def count_open(
     cells: Cells,
     node: Indices | None = None,
     seen: int = 1,
+    squares: Counts | None = None,
 ) -> Indices:
-    """Count each row into the cells of its node's slot (-1: nowhere); return the nodes as `descend` does."""
+    """Count each row into the cells of its node's slot (-1: nowhere); return the nodes as `descend` does.
+
+    ``squares`` are four parts per slot, to which the squares of the counted rows are added as in `add_squares`.
+    """
     if node is None:
         node = np.zeros(rows.n_rows, dtype=np.int32)
-    given = (*rows, spec.columns, *tree, node, seen, slot_of_node, cells)
+    given = (*rows, spec.columns, *tree, node, seen, slot_of_node, cells, squares)
     _native.count_open(*given)
     return node
 

@@ -188,7 +188,7 @@ def evidence_units(source: Source) -> float | Floats:
     """Return the value of one step of evidence; that of a numeric target is the same in every partition of a source."""
     if not source.schema.is_regression:
         return source.unit
-    target = source.read(source.partitions()[0], features=(0,), rows=np.zeros(1, np.int64)).numeric_target
+    target = source.read(source.partitions()[0], features=(), rows=np.zeros(1, np.int64)).numeric_target
     assert target is not None  # it was counted
     return numeric_units(target, source.unit)
 

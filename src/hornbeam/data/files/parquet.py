@@ -215,11 +215,10 @@ class ParquetSource:
                 f"zero; there were {partition.n_rows} when the files were opened. Open them again."
             )
         raw, labels, scale = extract.raw, extract.labels, self.weight_scale
-        assert raw is not None
         values, units = extract.values, scale.target_units
         return Table(
             schema,
-            raw.encode(schema)[0],
+            () if raw is None else raw.encode(schema)[0],
             None if labels is None else match_labels(labels, schema.classes),
             None
             if scale.step is None or extract.weight is None

@@ -24,8 +24,8 @@ def _sum_squares(partitions: Sequence[Partition], shared: tuple[TaskContext, Sou
     squares = np.zeros(len(context.code_tree.feature), dtype=np.int64)
     for partition in partitions:
         node = context.nodes(partition, context.read(partition, weighted=False))
-        table = target.read(partition, features=(0,))  # the fewest columns with the target and the weights
+        table = target.read(partition, features=())
         assert table.numeric_target is not None  # the first pass found it
-        check_same_rows(len(node) == table.n_rows)
+        check_same_rows(len(node) == len(table.numeric_target.values))
         np.add.at(squares, node, table.numeric_target.squares(table.weight, table.unit))
     return [squares]

@@ -38,9 +38,16 @@ class TaskContext:
         n_nodes = len(self.code_tree.feature)
         node, n_known = self.cache.get(partition, rows.n_rows, n_nodes)
         with as_data_error():  # the rows may have changed since the pass before
-            levelwise.count_open(rows, self.spec, self.code_tree, slot_of_node, cells, node, n_known)
-            if self.spec.needs_variance:
-                levelwise.add_squares(rows, node, slot_of_node, squares)
+            levelwise.count_open(
+                rows,
+                self.spec,
+                self.code_tree,
+                slot_of_node,
+                cells,
+                node,
+                n_known,
+                squares if self.spec.needs_variance else None,
+            )
         self.cache.put(partition, node, n_nodes)
 
     def nodes(self, partition: Partition, rows: Rows) -> Indices:
