@@ -1,12 +1,14 @@
 """What growing on Dask costs beside the bare histogram kernel on the same workers, and beside peers.
 
     python -m benchmarks.scale.dask_overhead ratio --rows 2e7 --scratch DIR    `grow_by_level` over bare sums
+    python -m benchmarks.scale.dask_overhead regression --rows 2e7 --scratch DIR    the same for a numeric target
     python -m benchmarks.scale.dask_overhead peers --rows 2e7 --scratch DIR    files to one tree: LightGBM, XGBoost, us
 
 `bare` folds the same partitions of the same cache on the same workers, level by level, into the same sums, and does
-nothing else: the slot of every row lies ready in a file. `peers` train one round of the same depth from the same
-Parquet files, each with its own way of reading and binning. All take turns, round after round; the least of each
-counts, wall and CPU of the whole tree of processes. Results are JSON lines under ``--out``.
+nothing else: the slot of every row lies ready in a file. For a numeric target, here the class read as a number, it adds
+up no squares, which our fit needs for corrected splits and for the evidence of the leaves. `peers` train one round of
+the same depth from the same Parquet files, each with its own way of reading and binning. All take turns, round after
+round; the least of each counts, wall and CPU of the whole tree of processes. Results are JSON lines under ``--out``.
 """
 
 from __future__ import annotations
@@ -35,15 +37,20 @@ from hornbeam.data import Bins
 from hornbeam.data.engine import group_partitions
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
 from hornbeam.engines import DaskEngine
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.out_of_core import Plan, fit
-from hornbeam.recipe import PRESETS
+from hornbeam.out_of_core.count import evidence_units
+from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
 
 RESULTS = Path(__file__).parents[1] / "results" / "engines"
 FEATURES, DEPTH = 20, 8
 RECIPE = replace(PRESETS["default"], grower=replace(PRESETS["default"].grower, max_depth=DEPTH))
+NUMERIC = replace(
+    REGRESSION_PRESETS["default"], grower=replace(REGRESSION_PRESETS["default"].grower, max_depth=DEPTH)
+)
 
 
 # ---- the bare kernel -----------------------------------------------------------------------------------
@@ -70,7 +77,7 @@ def _bare(
     cells = subtree.zero_cells(terms, n_slots, weighted=False)
     for partition in partitions:
         rows, slots = cache.read(partition), np.load(_slots_file(folder, number, partition), mmap_mode="c")
-        subtree.histogram(rows, terms, 0, len(rows.label), cells, slots)
+        subtree.histogram(rows, terms, 0, rows.n_rows, cells, slots)
     return cells
 
 
@@ -81,14 +88,16 @@ def _sum(parts: list[Any]) -> Any:
     return total
 
 
-def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
+def ratio(client: Client, options: argparse.Namespace, *, numeric: bool = False) -> list[dict[str, Any]]:
     """Our growing over the same sums without us."""
     place = write(options.scratch, options.rows, FEATURES, 2)
-    engine = DaskEngine(client)
-    source = ParquetSource.open(place, target="y", engine=engine)
-    bins = Bins.fit(source, engine, max_bins=RECIPE.bins_for(source.n_rows))
+    engine, recipe = DaskEngine(client), NUMERIC if numeric else RECIPE
+    kind = Kind.NUMERIC if numeric else Kind.NOMINAL
+    source = ParquetSource.open(place, target="y", target_kind=kind, engine=engine)
+    bins = Bins.fit(source, engine, max_bins=recipe.bins_for(source.n_rows))
     cache = EncodedCache.write(source, bins, options.scratch / "codes", engine)
-    orders = orders_of(RECIPE.grower, cache, bins, source.schema)
+    target = {"unit": evidence_units(source), "target": source} if numeric else {}
+    orders = orders_of(recipe.grower, cache, bins, source.schema, target)
     folder = options.scratch / "slots"
     rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -109,7 +118,7 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
             client.submit(_sum, client.map(task, groups, pure=False), pure=False).result()
 
     def grow() -> str:
-        return RECIPE.grower.grow_by_level(cache, bins, source.schema, engine, gather_rows=0).digest
+        return recipe.grower.grow_by_level(cache, bins, source.schema, engine, gather_rows=0, **target).digest
 
     try:
         records = turns(client, options.rounds, {"bare": bare, "grow": grow})
@@ -214,9 +223,12 @@ def _cpu() -> float:
     return sum(each.user + each.system for each in times)
 
 
+BENCHMARKS = {"ratio": ratio, "regression": partial(ratio, numeric=True), "peers": peers}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("benchmark", choices=["ratio", "peers"])
+    parser.add_argument("benchmark", choices=list(BENCHMARKS))
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=20_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
@@ -226,8 +238,8 @@ def main() -> None:
     options.scratch = options.scratch.absolute()
     with cluster(options.workers, memory="8GiB") as client:
         warm(client)
-        records = {"ratio": ratio, "peers": peers}[options.benchmark](client, options)
-    out = options.out or RESULTS / f"{options.benchmark}.jsonl"
+        records = BENCHMARKS[options.benchmark](client, options)
+    out = options.out or RESULTS / f"{options.benchmark.replace('regression', 'ratio-regression')}.jsonl"
     lines = [*records, {"machine": machine(), "command": " ".join(sys.argv[1:])}]
     out.write_text("".join(json.dumps(rounded(line)) + "\n" for line in lines))
     print(*map(json.dumps, map(rounded, records)), sep="\n")

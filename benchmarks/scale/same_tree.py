@@ -1,11 +1,12 @@
-"""One digest: the same rows through every engine, grouping and order, at home and level by level.
+"""One digest: the same rows through every engine, grouping and order, in memory and level by level.
 
     python -m benchmarks.scale.same_tree --data DIR                  ten real sets, with weights for some
+    python -m benchmarks.scale.same_tree --data DIR --models MODELS  numeric targets and forests, see `MODELS`
     python -m benchmarks.scale.same_tree --rows 2e7 --scratch DIR    the benchmarks' synthetic rows, depth 8
 
-Each way goes from Parquet files to the grown tree: survey, cuts, dictionaries, codes, sums. What it must come to is
-the tree that the local kernel grows from all rows in memory. Engines that are not installed are left out, and the
-record says so. Results are JSON lines under ``--out``. Exit status 1 if any digest differs.
+Each way goes from Parquet files to the model: survey, cuts, dictionaries, codes, sums. The digest must be that of the
+model of all rows in memory. Engines that are not installed are left out: a record has the name of its engine. Results
+are JSON lines under ``--out``. Exit status 1 if any digest differs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,17 +27,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.output import machine
-from hornbeam.data import Bins, LocalEngine
+from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.engine import Engine
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.parquet import ParquetSource
-from hornbeam.engines import DaskEngine, SparkEngine
-from hornbeam.growing import Grower
-from hornbeam.out_of_core import draw_sample
-from hornbeam.recipe import PRESETS
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Source
+from hornbeam.engines import DaskEngine, RayEngine, SparkEngine
+from hornbeam.ensembles.forest.from_source import fit_forest
+from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
+from hornbeam.growing import Criterion, Grower
+from hornbeam.out_of_core import Plan
+from hornbeam.out_of_core.count import evidence_units
+from hornbeam.recipe import PRESETS, Recipe
 
 RESULTS = Path(__file__).parents[1] / "results" / "engines"
 WHOLE, REAL = "whole weights", "real weights"
@@ -51,9 +59,29 @@ SETS = {  # nominal, missing, many classes; weights drawn for some
     "shuttle": REAL,
     "connect-4": None,
 }
+MIXED_SETS = {  # each with nominal columns, missing values and drawn weights; 539 to 9,172 rows
+    "cylinder-bands": WHOLE,
+    "ilpd": REAL,
+    "hcv": WHOLE,
+    "credit-a": REAL,
+    "cervical-cancer": WHOLE,
+    "mammographic": REAL,
+    "sick-euthyroid": WHOLE,
+    "hypothyroid": REAL,
+    "sick": WHOLE,
+    "thyroid0387": REAL,
+}
+MODELS = {  # name: whether the target is numeric
+    "tree": False,
+    "regression tree": True,
+    "forest": False,
+    "regression forest": True,
+}
+TREES = 8  # of a forest
 CUT = (
     "local",
     "dask, 2 processes",
+    "ray, 2 processes",
     "spark, 2 executors",
 )  # where cells are cut into blocks too: it takes a pass a node
 UNITS = 23  # row groups of a set, so that no grouping comes out even
@@ -82,59 +110,111 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Files of rows, and how their tree is grown."""
+    """Files of rows, with the kind of their target."""
 
     place: Path
     weight: str | None
+    numeric: bool = False
+
+    def open(self, engine: Engine) -> ParquetSource:
+        kind = Kind.NUMERIC if self.numeric else Kind.NOMINAL
+        return ParquetSource.open(self.place, target="y", weight=self.weight, target_kind=kind, engine=engine)
+
+    def in_memory(self) -> Table:
+        """All rows, without a source in between."""
+        frame = pq.read_table(self.place).to_pandas()
+        weight = None if self.weight is None else frame.pop(self.weight)
+        target, kind = frame.pop("y"), Kind.NUMERIC if self.numeric else Kind.NOMINAL
+        return Table.read(frame, target, sample_weight=weight, target=kind)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFit:
+    """A tree of some rows."""
+
+    rows: Rows
     grower: Grower
     cache: Path
 
     def at_home(self) -> str:
         """The tree of all rows in memory."""
-        source = ParquetSource.open(self.place, target="y", weight=self.weight)
-        table = draw_sample(source, LocalEngine(2), source.n_rows)
-        return self.grower.grow(table, self._bins(source, LocalEngine(2)), n_jobs=2).digest
+        table = self.rows.in_memory()
+        return self.grower.grow(table, self._bins(MemorySource(table), LocalEngine(2)), n_jobs=2).digest
 
     def by_level(self, engine: Engine, *, blocks: int = 1, gather_rows: int | None = None) -> str:
         """The tree from sums, their cells cut into so many blocks of features."""
-        source = ParquetSource.open(self.place, target="y", weight=self.weight, engine=engine)
+        source = self.rows.open(engine)
         bins = self._bins(source, engine)
         coded = EncodedCache.write(source, bins, self.cache, engine)
-        wide = 16 if self.weight else 4
-        node = int(bins.n_codes.astype(int).sum() + len(bins.n_codes)) * source.schema.n_classes * wide
+        n_cells = int(bins.n_codes.astype(int).sum() + len(bins.n_codes))
+        if self.rows.numeric:
+            node = n_cells * (24 if self.rows.weight else 16)
+        else:
+            node = n_cells * source.schema.n_classes * (16 if self.rows.weight else 4)
         # What travels as one is a quarter of the budget, and nodes come in pairs at least.
         means = {} if blocks == 1 else {"budget": max(1, 8 * node // blocks)}
         tree = self.grower.grow_by_level(
-            coded, bins, source.schema, engine, unit=source.unit, gather_rows=gather_rows, **means
+            coded,
+            bins,
+            source.schema,
+            engine,
+            unit=evidence_units(source),
+            target=source if self.rows.numeric else None,
+            gather_rows=gather_rows,
+            **means,
         )
         return tree.digest
 
-    def _bins(self, source: ParquetSource, engine: Engine) -> Bins:
+    def ways(self, name: str, numbers: list[int]) -> Iterator[Way]:
+        """Level by level, in every grouping that is asked for."""
+        for n in numbers:
+            yield f"{n} groups", {"groups": n}, partial(self.by_level, gather_rows=0)
+        for n in numbers[1:] if name in CUT else ():
+            yield f"about {n} blocks", {}, partial(self.by_level, blocks=n, gather_rows=0)
+        yield "handed over", {}, self.by_level
+        if name == "local":
+            yield "reversed", {"groups": 7, "reverse": True}, partial(self.by_level, gather_rows=0)
+
+    def _bins(self, source: Source, engine: Engine) -> Bins:
         return Bins.fit(source, engine, max_bins=PRESETS["default"].bins_for(source.n_rows))
 
 
-type Way = tuple[str, Callable[[Rows], tuple[str, Counted]]]
+@dataclass(frozen=True, slots=True)
+class ForestFit:
+    """A forest of some rows; its passes are never cut into blocks."""
+
+    rows: Rows
+    n_features: int
+
+    def at_home(self) -> str:
+        """The forest of all rows in memory."""
+        return self._trainer.fit(self.rows.in_memory(), n_jobs=2).forest.digest
+
+    def sampled_at_home(self) -> str:
+        """The forest of a sample of rows in memory, with all of them counted."""
+        return self._fit(MemorySource(self.rows.in_memory()), None, sampled=True)
+
+    def on_engine(self, engine: Engine, *, sampled: bool = False) -> str:
+        return self._fit(self.rows.open(engine), engine, sampled=sampled)
+
+    def ways(self, name: str, numbers: list[int]) -> Iterator[Way]:
+        """All rows or a sample of them, in every grouping that is asked for."""
+        for n in numbers:
+            yield f"{n} groups", {"groups": n}, self.on_engine
+        yield "sample, 3 groups", {"groups": 3}, partial(self.on_engine, sampled=True)
+
+    def _fit(self, source: Source, engine: Engine | None, *, sampled: bool) -> str:
+        plan = Plan.of(source, None, source.n_rows // 3) if sampled else None
+        return fit_forest(source, self._trainer, engine, plan=plan).result.forest.digest
+
+    @property
+    def _trainer(self) -> ForestTrainer:
+        grower = replace(default_grower(regression=self.rows.numeric), max_features=self.n_features // 2)
+        return ForestTrainer(Recipe(BINS, grower), TREES, smoothers=SMOOTHING_CANDIDATES)
 
 
-def ways(
-    open_engine: Callable[..., Engine], name: str, groups: list[int], blocks: list[int]
-) -> Iterator[Way]:
-    """Growing level by level through an engine, in every grouping that is asked for."""
-
-    def way(title: str, settings: dict[str, Any], **options: Any) -> Way:
-        def go(rows: Rows) -> tuple[str, Counted]:
-            engine = Counted(open_engine(**settings))
-            return rows.by_level(engine, **options), engine
-
-        return f"{name}, {title}", go
-
-    for n in groups:
-        yield way(f"{n} groups", {"groups": n}, gather_rows=0)
-    for n in blocks:
-        yield way(f"about {n} blocks", {}, blocks=n, gather_rows=0)
-    yield way("handed over", {})
-    if name == "local":
-        yield way("reversed", {"groups": 7, "reverse": True}, gather_rows=0)
+type Fit = TreeFit | ForestFit
+type Way = tuple[str, dict[str, Any], Callable[[Engine], str]]  # name, settings of the engine, the fit
 
 
 @contextmanager
@@ -153,12 +233,30 @@ def engines(names: list[str]) -> Iterator[Iterator[tuple[str, Callable[..., Engi
                         f"dask, {n} processes",
                         lambda client=client, **settings: DaskEngine(client, **settings),
                     )
+        if "ray" in names and find_spec("ray"):
+            with ray_processes():
+                yield "ray, 2 processes", RayEngine
         if "spark" in names and find_spec("pyspark"):
             session = stack.enter_context(spark())
             yield "spark, 2 executors", lambda **settings: SparkEngine(session, **settings)
 
     with ExitStack() as stack:
         yield all_of(stack)
+
+
+@contextmanager
+def ray_processes() -> Iterator[None]:
+    import ray
+
+    path = os.pathsep.join(filter(None, [str(Path.cwd()), *sys.path]))
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": path}},
+    )
+    yield
+    ray.shutdown()
 
 
 @contextmanager
@@ -180,31 +278,48 @@ def spark() -> Iterator[Any]:
 # ---- rows ----------------------------------------------------------------------------------------------
 
 
-def real_sets(data: Path, folder: Path) -> Iterator[tuple[str, Rows]]:
-    """Ten sets as files of many row groups, with a column of weights for some."""
+def real_sets(data: Path, folder: Path, model: str) -> Iterator[tuple[str, Fit]]:
+    """Ten sets as files of many row groups, with a column of weights."""
     from benchmarks.quality.studies.sets import index
 
-    entries = {entry.name: entry for entry in index(data, list(SETS))}
-    for name, weights in SETS.items():
+    numeric, sets = MODELS[model], SETS if model == "tree" else MIXED_SETS
+    entries = {entry.name: entry for entry in index(data, list(sets))}
+    for name, weights in sets.items():
         table = pq.read_table(entries[name].file)
+        table = _with_numeric_target(table) if numeric else table
         table = table.rename_columns([*table.column_names[:-1], "y"])
         rng, n = np.random.default_rng(len(name)), len(table)
         if weights is not None:
             drawn = rng.integers(1, 5, n) if weights == WHOLE else rng.gamma(2.0, size=n)
             table = table.append_column("weight", pa.array(drawn))
-        (folder / name).mkdir()
-        pq.write_table(table, folder / name / "rows.parquet", row_group_size=-(-n // UNITS))
+        place = folder / f"{name}, {model}"
+        place.mkdir()
+        pq.write_table(table, place / "rows.parquet", row_group_size=-(-n // UNITS))
         title = name if weights is None else f"{name}, {weights}"
-        column = None if weights is None else "weight"
-        yield title, Rows(folder / name, column, Grower(max_depth=8), folder / "codes" / name)
+        rows = Rows(place, None if weights is None else "weight", numeric)
+        if "forest" in model:
+            yield title, ForestFit(rows, len(table.column_names) - 2)
+        else:
+            criterion = Criterion.SQUARED_ERROR if numeric else Criterion.ENTROPY
+            grower = Grower(criterion, max_depth=8, corrected=numeric)
+            yield title, TreeFit(rows, grower, folder / "codes" / place.name)
 
 
-def synthetic(rows: int, scratch: Path) -> Iterator[tuple[str, Rows]]:
+def _with_numeric_target(table: pa.Table) -> pa.Table:
+    """Put the numeric column with the fewest missing values last, of these the one with the most values."""
+    kinds = {field.name: field.type for field in table.schema}
+    numeric = [n for n, kind in kinds.items() if pa.types.is_floating(kind) or pa.types.is_integer(kind)]
+    chosen = max(numeric, key=lambda n: (-table[n].null_count, len(table[n].unique())))
+    table = table.filter(pc.is_valid(table[chosen]))
+    return table.select([*(name for name in kinds if name != chosen), chosen])
+
+
+def synthetic(rows: int, scratch: Path) -> Iterator[tuple[str, Fit]]:
     from benchmarks.scale.fits import write
 
     place = write(scratch, rows, features=20, classes=2)
     grower = replace(PRESETS["default"].grower, max_depth=8)
-    yield f"synthetic, {rows:,} x 20", Rows(place, None, grower, scratch / "codes")
+    yield f"synthetic, {rows:,} x 20", TreeFit(Rows(place, None), grower, scratch / "codes")
 
 
 # ---- the command line ----------------------------------------------------------------------------------
@@ -215,7 +330,10 @@ def main() -> int:
     parser.add_argument("--data", type=Path, help="folder of real sets, with index.csv")
     parser.add_argument("--rows", type=float, help="synthetic rows, in place of real sets")
     parser.add_argument("--scratch", type=Path, default=Path(".scale"), help="where synthetic rows are kept")
-    parser.add_argument("--engines", type=lambda text: text.split(","), default=["local", "dask", "spark"])
+    parser.add_argument("--models", type=lambda text: text.split(","), default=["tree"])
+    parser.add_argument(
+        "--engines", type=lambda text: text.split(","), default=["local", "dask", "ray", "spark"]
+    )
     parser.add_argument("--numbers", type=lambda text: [int(n) for n in text.split(",")], default=[1, 3, 16])
     parser.add_argument("--out", type=Path, default=RESULTS / "same_tree.jsonl")
     options = parser.parse_args()
@@ -223,25 +341,30 @@ def main() -> int:
         parser.error("give --data DIR or --rows N")
     records: list[dict[str, Any]] = []
     with TemporaryDirectory() as folder, engines(options.engines) as found:
-        if options.rows is None:
-            sets = dict(real_sets(options.data, Path(folder)))
-        else:
-            sets = dict(synthetic(int(options.rows), options.scratch))
-        homes = {name: rows.at_home() for name, rows in sets.items()}
+        fits: dict[tuple[str, str], Fit] = {}
+        for model in options.models:
+            if options.rows is None:
+                sets = real_sets(options.data, Path(folder), model)
+            else:
+                sets = synthetic(int(options.rows), options.scratch)
+            fits |= {(model, name): fit for name, fit in sets}
+        homes = {key: fit.at_home() for key, fit in fits.items()}
+        sampled = {key: fit.sampled_at_home() for key, fit in fits.items() if isinstance(fit, ForestFit)}
         for engine, open_engine in found:
-            blocks = options.numbers[1:] if engine in CUT else []
-            for title, go in ways(open_engine, engine, options.numbers, blocks):
-                for name, rows in sets.items():
-                    begin = time.perf_counter()
-                    digest, counted = go(rows)
+            for key, fit in fits.items():
+                for title, settings, run in fit.ways(engine, options.numbers):
+                    counted, begin = Counted(open_engine(**settings)), time.perf_counter()
+                    digest, expected = run(counted), sampled if "sample" in title else homes
                     records.append(
-                        {"set": name, "way": title, "same": digest == homes[name], "digest": digest}
+                        {"model": key[0], "set": key[1], "way": f"{engine}, {title}"}
+                        | {"same": digest == expected[key], "digest": digest}
                         | {"passes": counted.passes, "blocks": counted.most_blocks}
                         | {"seconds": round(time.perf_counter() - begin, 2)}
                     )
                     print(json.dumps(records[-1]), flush=True)
     differ = sum(not record["same"] for record in records)
-    summary = {"sets": len(sets), "ways": len(records) // len(sets), "trees": len(records), "differ": differ}
+    ways = {(record["model"], record["way"]) for record in records}
+    summary = {"sets": len(fits), "ways": len(ways), "fits": len(records), "differ": differ}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     lines = [*records, {**summary, "machine": machine(), "command": " ".join(sys.argv[1:])}]
     options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
