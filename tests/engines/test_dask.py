@@ -18,6 +18,33 @@ UNITS = list(range(23))
 TOTAL = passes.histogram(UNITS, 1)[0]
 
 
+# ---- tasks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_a_worker_of_several_threads_gets_one_task_and_uses_its_threads(blocks):
+    with (
+        distributed.Client(
+            processes=False, n_workers=2, threads_per_worker=3, dashboard_address=":0", set_as_default=False
+        ) as client,
+        distributed.get_task_stream(client) as stream,
+    ):
+        engine = DaskEngine(client)
+        totals = engine.reduce(passes.histogram, UNITS, blocks, blocks=blocks)
+        [threads] = engine.reduce(passes.own_threads, UNITS, 0.05, combine=passes.union)
+    np.testing.assert_array_equal(totals, passes.histogram(UNITS, blocks))
+    folds = [task for task in stream.data if str(task["key"]).startswith("('fold-")]
+    assert len(folds) == 2 * 2
+    assert len(threads) > 2
+
+
+def test_many_workers_of_one_thread_get_one_task_each(dask_threads, monkeypatch):
+    monkeypatch.setattr(dask_threads, "nthreads", lambda: {f"worker {at}": 1 for at in range(n_workers)})
+    for n_workers, n_tasks in ((2, 6), (100, 300), (200, 200), (1_000, 1_000)):
+        assert DaskEngine(dask_threads)._default_groups(1) == (n_tasks, False)
+        assert DaskEngine(dask_threads)._default_groups(5) == (n_workers, False)
+
+
 # ---- dead workers ----------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from uuid import uuid4
@@ -27,6 +28,12 @@ def as_set(partitions, shared):
 
 def union(one, other):
     return one | other
+
+
+def own_threads(partitions, seconds):
+    """The thread that this runs in."""
+    time.sleep(seconds)
+    return [frozenset([threading.get_ident()])]
 
 
 def joined(block, total, shared):

@@ -17,7 +17,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hornbeam.data.engine import Task, check_least, combine_parts, fold_partitions, group_partitions
+from hornbeam.data.engine import (
+    LocalEngine,
+    Task,
+    check_least,
+    combine_parts,
+    fold_partitions,
+    group_partitions,
+)
 from hornbeam.engines.dask_checks import WHEN_LATE, check_cluster, explained
 from hornbeam.errors import EngineError
 
@@ -26,7 +33,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskEngine"]
 
-_GROUPS_PER_THREAD = 3  # above 2 the scheduler assigns them one by one, which balances slow ones
+_GROUPS_PER_THREAD = (
+    3  # above 2 they are assigned one by one, to threads or by the scheduler: slow ones are balanced
+)
+_MOST_GROUPS = 300  # for more workers one each: a task takes the scheduler and the driver about 2.5 ms
 _CHECK_SECONDS = 600.0  # interval of the checks for a pass that is stuck
 _MANY_BYTES = 1_000_000  # a larger shared object is sent to each worker once, not with each task
 _STUCK_SECONDS = 3600.0  # seconds that the same tasks may run
@@ -41,8 +51,9 @@ class DaskEngine:
     client : distributed.Client
         Client of the cluster; the engine does not close it.
     groups : int, optional
-        Number of tasks of a pass; by default three per worker thread, or one if the results are large and come in
-        blocks. For a cluster that will grow, choose it for the final size.
+        Number of tasks of a pass, each of one thread. By default one per worker, which uses all threads of the worker
+        and combines their results there; for workers of one thread three, or one on a cluster of more than 150 workers
+        or if the results are large and come in blocks. For a cluster that will grow, choose it for the final size.
     fan_in : int
         Number of results that one task combines.
     retries : int
@@ -119,13 +130,15 @@ class DaskEngine:
                 key = (f"{step}-{name}", next(numbers))
                 return delayed(function, pure=False)(*arguments, dask_key_name=key)
 
-            groups = group_partitions(
-                partitions, self.groups or self.parallelism * (_GROUPS_PER_THREAD if blocks == 1 else 1)
-            )
+            n_groups, threaded = (self.groups, False) if self.groups else self._default_groups(blocks)
+            groups = group_partitions(partitions, n_groups)
+            threads = combine if threaded else None
             kept, sent = (shared,), ()
             if _n_bytes(shared) > _MANY_BYTES:
                 kept, sent = (), (submit("share", partial(_given, shared)),)
-            folded = [submit("fold", partial(_fold, task, group, blocks, *kept), *sent) for group in groups]
+            folded = [
+                submit("fold", partial(_fold, task, group, blocks, threads, *kept), *sent) for group in groups
+            ]
             totals = []
             for block in range(blocks):
                 parts = (
@@ -151,6 +164,15 @@ class DaskEngine:
 
     def close(self) -> None:
         """Do nothing: the client belongs to the caller, and a pass leaves nothing on the workers."""
+
+    def _default_groups(self, blocks: int) -> tuple[int, bool]:
+        """Return the number of tasks that fold, and whether each uses the threads of its worker."""
+        threads = self.client.nthreads().values()
+        n_workers = max(1, len(threads))
+        if max(threads, default=1) > 1:
+            return n_workers, True
+        most = _GROUPS_PER_THREAD if blocks == 1 else 1
+        return n_workers * max(1, min(most, _MOST_GROUPS // n_workers)), False
 
     def _wait(self, futures: list[Future[Any]], name: str) -> list[Any]:
         before, since = None, monotonic()
@@ -195,8 +217,22 @@ def _given(shared: Any) -> Any:
     return shared
 
 
-def _fold(task: Task, partitions: Sequence[Any], blocks: int, shared: Any) -> Any:
-    parts = fold_partitions(task, partitions, shared, blocks)
+def _fold(
+    task: Task,
+    partitions: Sequence[Any],
+    blocks: int,
+    combine: Callable[[Any, Any], Any] | None,
+    shared: Any,
+) -> Any:
+    """Run a task on a group of partitions; with `combine` by all threads of the worker."""
+    if combine is None:
+        parts = fold_partitions(task, partitions, shared, blocks)
+    else:
+        from distributed import get_worker
+
+        n_threads = get_worker().state.nthreads
+        local = LocalEngine(n_threads, groups=n_threads * (_GROUPS_PER_THREAD if blocks == 1 else 1))
+        parts = local.reduce(task, partitions, shared, combine=combine, blocks=blocks)
     return parts if blocks > 1 else parts[0]
 
 
