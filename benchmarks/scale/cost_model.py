@@ -18,15 +18,14 @@ from pathlib import Path
 import numpy as np
 
 RESULTS = Path(__file__).parents[1] / "results" / "scale"
-RATES, LOSSES = RESULTS / "rates.jsonl", RESULTS / "loss.jsonl"
+RATES, LOSSES, SCHEDULER = (RESULTS / f"{name}.jsonl" for name in ("rates", "loss", "scheduler"))
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 
 ASSUMED = {
     "network": 1.25e9,  # bytes a second and worker: 10 Gbit
     "disk": 1.0e9,  # bytes a second and worker from the cache, where it is not in memory
-    "task": 0.004,  # seconds of the scheduler for each task: Dask, measured in another study
     "fan_in": 8,  # parts that one task adds up
-    "groups": 3,  # tasks a worker and pass
+    "threads": 16,  # cores of a worker, which share one task of a pass and add up there
     "engine": 1.2,  # times the bare kernel's CPU
 }
 CLASSES, BINS, DEPTH = 2, 257, 10
@@ -42,19 +41,38 @@ class Rates:
     per_second: dict[str, float]
     nodes: tuple[int, ...]
     level: tuple[float, ...]
+    pass_seconds: float  # of the scheduler and the driver, for each pass
+    task_seconds: float  # and for each of its tasks
 
     @classmethod
-    def read(cls, path: Path = RATES) -> Rates:
+    def read(cls, path: Path = RATES, scheduler: Path = SCHEDULER) -> Rates:
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         levels = [line for line in lines if line.get("work") == "level"]
         single = {
             line["work"]: line["per_second"] for line in lines if line.get("work") not in (None, "level")
         }
+        passes = [line for line in map(json.loads, scheduler.read_text().splitlines()) if "tasks" in line]
+        task, fixed = np.polyfit(
+            [line["tasks"] for line in passes], [line["scheduler"] + line["driver"] for line in passes], 1
+        )
         return cls(
             single,
             tuple(line["n_nodes"] for line in levels),
             tuple(line["per_second"] for line in levels),
+            float(fixed),
+            float(task),
         )
+
+    def scheduling(self, n_passes: int, cores: int) -> float:
+        """Seconds of the scheduler and the driver, which all cores wait for."""
+        if cores == 1:
+            return 0.0
+        parts = ceil(cores / ASSUMED["threads"])
+        n_tasks = parts + 1
+        while parts > ASSUMED["fan_in"]:
+            parts = ceil(parts / ASSUMED["fan_in"])
+            n_tasks += parts
+        return n_passes * (self.pass_seconds + n_tasks * self.task_seconds)
 
     def at(self, n_nodes: int) -> float:
         """Values a second with so many open nodes; beyond the measured ones as with the most."""
@@ -83,10 +101,10 @@ def on_all(rates: Rates, rows: int, features: int, workers: int) -> Cost:
     levels = [2**level for level in range(DEPTH)]
     passes = [_passes(nodes, features) for nodes in levels]
     parts = [nodes * features * BINS * CLASSES * 4 for nodes in levels]  # bytes that each task hands on
-    rounds = ceil(log(workers, ASSUMED["fan_in"])) if workers > 1 else 0
+    n_machines = ceil(workers / ASSUMED["threads"])
+    rounds = max(1, ceil(log(n_machines, ASSUMED["fan_in"]))) if workers > 1 else 0
     counted = sum(share * values / rates.at(nodes) for nodes in levels)
     read = sum(n_passes * values / ASSUMED["disk"] / workers for n_passes in passes)
-    n_tasks = ASSUMED["groups"] * workers
     return Cost(
         {
             "survey": share * rows / speed["survey"],
@@ -95,7 +113,7 @@ def on_all(rates: Rates, rows: int, features: int, workers: int) -> Cost:
             "counting": counted,
             "reading the cache": max(0.0, read - counted),
             "sums on the way": sum(rounds * part / ASSUMED["network"] for part in parts),
-            "scheduler": (3 + sum(passes)) * n_tasks * ASSUMED["task"] if workers > 1 else 0.0,
+            "scheduler": rates.scheduling(3 + sum(passes), workers),
             "driver": sum(levels) / speed["driver"],
         }
     )
@@ -112,7 +130,7 @@ def on_sample(rates: Rates, rows: int, features: int, workers: int) -> Cost:
             "drawing": share * rows * features / speed["sample"],
             "growing at home": n * features / speed["grow"],
             "counting": share * rows / speed["count"] * min(USED, features) / 20,
-            "scheduler": 3 * ASSUMED["groups"] * workers * ASSUMED["task"] if workers > 1 else 0.0,
+            "scheduler": rates.scheduling(3, workers),
         }
     )
 

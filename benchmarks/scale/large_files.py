@@ -31,8 +31,8 @@ N_NUMBERS = 20
 N_MERCHANTS = 2_000
 
 
-def write(folder: Path, rows: int) -> None:
-    """Write the rows, a file at a time."""
+def write(folder: Path, rows: int, group_rows: int = 1 << 20) -> None:
+    """Write the rows, a file at a time, in row groups of at most `group_rows`."""
     folder.mkdir(parents=True)
     effect = np.random.default_rng(0).normal(0, 1, N_MERCHANTS)
     for at in range(N_FILES):
@@ -50,7 +50,7 @@ def write(folder: Path, rows: int) -> None:
         )
         columns["amount"] = pa.array((signal + rng.normal(0, 0.5, n_rows)).round(2))
         columns["target"] = pa.array(np.where(target, "bad", "good"))
-        pq.write_table(pa.table(columns), folder / f"part-{at:02d}.parquet")
+        pq.write_table(pa.table(columns), folder / f"part-{at:02d}.parquet", row_group_size=group_rows)
 
 
 def run(*command: str) -> dict[str, Any]:

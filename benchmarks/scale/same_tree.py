@@ -165,11 +165,11 @@ class TreeFit:
         )
         return tree.digest
 
-    def ways(self, name: str, numbers: list[int]) -> Iterator[Way]:
+    def ways(self, name: str, numbers: list[int], blocks: list[int]) -> Iterator[Way]:
         """Level by level, in every grouping that is asked for."""
         for n in numbers:
             yield f"{n} groups", {"groups": n}, partial(self.by_level, gather_rows=0)
-        for n in numbers[1:] if name in CUT else ():
+        for n in blocks if name in CUT else ():
             yield f"about {n} blocks", {}, partial(self.by_level, blocks=n, gather_rows=0)
         yield "handed over", {}, self.by_level
         if name == "local":
@@ -197,7 +197,7 @@ class ForestFit:
     def on_engine(self, engine: Engine, *, sampled: bool = False) -> str:
         return self._fit(self.rows.open(engine), engine, sampled=sampled)
 
-    def ways(self, name: str, numbers: list[int]) -> Iterator[Way]:
+    def ways(self, name: str, numbers: list[int], blocks: list[int]) -> Iterator[Way]:
         """All rows or a sample of them, in every grouping that is asked for."""
         for n in numbers:
             yield f"{n} groups", {"groups": n}, self.on_engine
@@ -325,6 +325,10 @@ def synthetic(rows: int, scratch: Path) -> Iterator[tuple[str, Fit]]:
 # ---- the command line ----------------------------------------------------------------------------------
 
 
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",") if number]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder of real sets, with index.csv")
@@ -334,7 +338,8 @@ def main() -> int:
     parser.add_argument(
         "--engines", type=lambda text: text.split(","), default=["local", "dask", "ray", "spark"]
     )
-    parser.add_argument("--numbers", type=lambda text: [int(n) for n in text.split(",")], default=[1, 3, 16])
+    parser.add_argument("--numbers", type=_numbers, default=[1, 3, 16], help="groups of partitions")
+    parser.add_argument("--blocks", type=_numbers, default=[3, 16], help="blocks of features, in `CUT`")
     parser.add_argument("--out", type=Path, default=RESULTS / "same_tree.jsonl")
     options = parser.parse_args()
     if options.data is None and options.rows is None:
@@ -352,7 +357,7 @@ def main() -> int:
         sampled = {key: fit.sampled_at_home() for key, fit in fits.items() if isinstance(fit, ForestFit)}
         for engine, open_engine in found:
             for key, fit in fits.items():
-                for title, settings, run in fit.ways(engine, options.numbers):
+                for title, settings, run in fit.ways(engine, options.numbers, options.blocks):
                     counted, begin = Counted(open_engine(**settings)), time.perf_counter()
                     digest, expected = run(counted), sampled if "sample" in title else homes
                     records.append(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.scale import billion_rows, cost_model, fits
+from benchmarks.scale import billion_rows, cost_model, fits, memory
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,12 @@ def test_a_sample_against_all_rows_and_what_travels(tmp_path):
 def test_the_page_has_the_tables_of_the_files():
     text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     assert (
-        cost_model.page(text, costs=cost_model.table(cost_model.Rates.read()), losses=cost_model.losses())
+        cost_model.page(
+            text,
+            costs=cost_model.table(cost_model.Rates.read()),
+            losses=cost_model.losses(),
+            memory=memory.table(memory.RESULTS),
+        )
         == text
     )
 
@@ -47,12 +52,14 @@ def test_the_page_has_the_tables_of_the_files():
 def test_the_model_by_hand():
     """A billion values at a million a second: 1,000 seconds; on ten cores a tenth, at the engine's price."""
     speed = dict.fromkeys(("survey", "cuts", "cache", "sample", "count", "grow", "driver"), 1e6)
-    rates = cost_model.Rates(speed, (1, 1024), (1e6, 1e6))
+    rates = cost_model.Rates(speed, (1, 1024), (1e6, 1e6), pass_seconds=0.05, task_seconds=0.002)
     alone, ten = (cost_model.on_all(rates, 10**8, 10, workers) for workers in (1, 10))
     assert alone.parts["cuts"] == alone.parts["cache"] == 1000
     assert alone.parts["counting"] == pytest.approx(10_000)
     assert ten.parts["cuts"] == pytest.approx(1.2 * 100)
-    assert alone.parts["scheduler"] == 0 < ten.parts["scheduler"]
+    assert alone.parts["scheduler"] == 0
+    assert ten.parts["scheduler"] == pytest.approx(13 * (0.05 + 2 * 0.002))  # one worker, and the last task
+    assert rates.scheduling(1, 1000) == pytest.approx(0.05 + (63 + 8 + 1) * 0.002)
     sampled = cost_model.on_sample(rates, 10**8, 10, 1)
     assert sampled.parts["counting"] == pytest.approx(100 * 10 / 20)
     assert sampled.largest == "drawing"
