@@ -53,7 +53,9 @@ class LogOdds {
     std::vector<double>& centres() { return centre_; }  // per term
 
   private:
-    static constexpr double kLeastMean = 1e-4, kLeastCurvature = 0.01, kLargest = 40.0;
+    static constexpr double kLeastMean = 1e-4, kLeastCurvature = 0.01, kLargest = 40.0, kCancelled = 1e-8;
+    static constexpr double kLongest =
+        1.0;  // step of a slope: longer ones overshoot where few rows differ from the rest
 
     void start() {
         slope_.assign(static_cast<size_t>(m_) * k_, 0.0);
@@ -78,9 +80,14 @@ class LogOdds {
 
     void recompute() {
         for (int64_t i = 0; i < n_; ++i) {
-            sum_[i] = 0;
-            for (int c = 0; c < k_; ++c) sum_[i] += odds_[i * k_ + c] = odds(i, c);
+            for (int c = 0; c < k_; ++c) odds_[i * k_ + c] = odds(i, c);
+            add_up(i);
         }
+    }
+
+    void add_up(int64_t row) {
+        sum_[row] = 0;
+        for (int c = 0; c < k_; ++c) sum_[row] += odds_[row * k_ + c];
     }
 
     // Moves the slopes of a class; returns the largest change.
@@ -104,13 +111,17 @@ class LogOdds {
         solve(hessian, step, m_);
         double moved = 0;
         for (int t = 0; t < m_; ++t) {
+            step[t] = std::max(-kLongest, std::min(kLongest, step[t]));
             slope_[t * k_ + c] -= step[t];
             moved = std::max(moved, std::fabs(step[t]));
         }
         for (int64_t i = 0; i < n_; ++i) {
+            const double before = sum_[i];
             const double now = odds(i, c);
             sum_[i] += now - odds_[i * k_ + c];
             odds_[i * k_ + c] = now;
+            // The difference has lost its digits: the other classes are far below what this one was.
+            if (sum_[i] < kCancelled * before) add_up(i);
         }
         return moved;
     }

@@ -196,6 +196,21 @@ def test_log_odds_are_those_of_a_general_optimiser(seed, n_classes, n_terms):
     assert loss(slope, centre) <= minimize(of_vector, start, bounds=bounds).fun + 1e-6
 
 
+def test_rows_of_two_rare_categories_do_not_let_slopes_diverge():
+    """Newton steps of any length gave NaN here: a leaf of kr-vs-kp."""
+    low, high, ridge = -0.2296, 4.3546, 0.002
+    n_rows = [1943, 105, 105, 3]
+    values = np.repeat([[low, low], [low, high], [high, low], [high, high]], n_rows, axis=0)
+    first = np.repeat([0.0019, 0.7472, 0.8695, 0.9975], n_rows)
+    probability = np.column_stack([first, 1 - first])
+    ends = np.full(2, low), np.full(2, high)
+    slope, centre = fit_log_odds(values, probability, np.ones(len(first)), *ends, ridge, 200)
+    predicted = np.exp(log_softmax(np.log(probability.mean(axis=0)) + (values - centre) @ slope, axis=1))
+    loss = -(probability * np.log(predicted)).sum(axis=1).mean() + ridge * (slope**2).sum()
+    assert loss == pytest.approx(0.064067, abs=1e-6)  # of a general optimiser
+    np.testing.assert_allclose(predicted.mean(axis=0), probability.mean(axis=0), atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

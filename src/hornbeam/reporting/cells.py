@@ -13,7 +13,7 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["MOST_CELLS", "Cells"]
 
 MOST_CELLS = 1 << 18  # distinct rows; of more, numbers are rounded
-# Low bits that are left out of a number, of its last 52.
+# How many of the 52 low bits of a value are left out, level by level.
 _LEVELS = (0, 28, 36, 40, 43, 45, 46, 47, 48, 49, 50, 51, 52)
 
 
@@ -33,7 +33,7 @@ class Cells:
         Rows of each cell.
     n_numbers : int
     level : int, default 0
-        How many bits are left out: the position in a list of numbers of bits.
+        Position in `_LEVELS`: how many bits are left out.
 
     Examples
     --------

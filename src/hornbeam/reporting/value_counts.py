@@ -25,7 +25,7 @@ class ValueCounts:
         Of a nominal feature the rows with an unseen category, a missing value, and each category; of another feature
         the rows with a missing value.
     low, high : float64 arrays of shape (n_features,)
-        The smallest and the largest value; NaN if there is none.
+        The smallest and the largest value; NaN if all values are missing.
 
     Examples
     --------
