@@ -54,8 +54,8 @@ class LogOdds {
 
   private:
     static constexpr double kLeastMean = 1e-4, kLeastCurvature = 0.01, kLargest = 40.0, kCancelled = 1e-8;
-    static constexpr double kLongest =
-        1.0;  // step of a slope: longer ones overshoot where few rows differ from the rest
+    // Longest step of a slope: longer ones overshoot where few rows differ from the rest.
+    static constexpr double kLongest = 1.0;
 
     void start() {
         slope_.assign(static_cast<size_t>(m_) * k_, 0.0);
