@@ -327,11 +327,8 @@ def test_files_folders_patterns_and_addresses_are_listed_in_order(tmp_path):
     assert names(tmp_path / "*.parquet") == visible[:2]
     assert names(str(tmp_path / "**" / "[ae].parquet")) == ["a.parquet", "deep/e.parquet"]
     assert names([tmp_path / "deep", tmp_path / "a.parquet"]) == ["deep/e.parquet", "a.parquet"]
-    addresses = ParquetSource.open(f"{tmp_path.as_uri()}/deep", target="y")
-    assert [partition.file for partition in addresses.partitions()] == [f"{tmp_path.as_uri()}/deep/e.parquet"]
-    assert addresses.read(addresses.partitions()[0]).columns[0].tolist() == [1.0, 2.0]
-    address = f"{tmp_path.as_uri()}/a.parquet"
-    assert ParquetSource.open(address, target="y").partitions()[0].file == address
+    assert names(f"{tmp_path.as_uri()}/deep") == ["deep/e.parquet"]
+    assert names((tmp_path / visible[1]).as_uri()) == visible[1:2]
 
 
 def test_paths_without_files_are_refused(tmp_path):
@@ -339,9 +336,7 @@ def test_paths_without_files_are_refused(tmp_path):
         ParquetSource.open(tmp_path / "none.parquet", target="y")
     with pytest.raises(DataError, match=r"There are no Parquet files at .*a folder is searched for"):
         ParquetSource.open(tmp_path, target="y")
-    with pytest.raises(DataError, match="There are no Parquet files below 'file:"):
-        ParquetSource.open(tmp_path.as_uri(), target="y")
-    with pytest.raises(DataError, match=r"There is nothing at 'file:.*none\.parquet'"):
+    with pytest.raises(DataError, match=r"There are no Parquet files at .*none\.parquet"):
         ParquetSource.open(f"{tmp_path.as_uri()}/none.parquet", target="y")
     with pytest.raises(DataError, match="No files were named"):
         ParquetSource.open([], target="y")

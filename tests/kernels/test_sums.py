@@ -1,6 +1,8 @@
 """The growing kernels for regression: cells against NumPy and against rows, Newton's gain against all cuts."""
 
 from dataclasses import replace
+from fractions import Fraction
+from math import fsum
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
+from hornbeam.kernels.sums import exact_sums
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table
 
@@ -137,3 +140,12 @@ def test_arrays_of_wrong_length_are_rejected():
         subtree.grow(rows._replace(label=np.zeros(10, np.uint16)), spec, node, progress)
     with pytest.raises(ValueError, match=r"criterion 3 \(squares\) expected for sums"):
         subtree.grow(rows, spec._replace(criterion=0), node, progress)
+
+
+@examples(30)
+@given(st.integers(0, 10**6), st.integers(1, 7))
+def test_exact_sums_are_those_of_fsum_in_any_grouping(seed, n_parts):
+    rng = np.random.default_rng(seed)
+    place, values = rng.integers(0, 3, 60), rng.normal(size=60) * 2.0 ** rng.integers(-1070, 1000, 60)
+    total = sum(exact_sums(place[at::n_parts], values[at::n_parts], 3) for at in range(n_parts))
+    assert [float(Fraction(one, 2**1126)) for one in total] == [fsum(values[place == at]) for at in range(3)]
