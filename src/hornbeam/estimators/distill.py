@@ -27,6 +27,7 @@ __all__ = ["distill"]
 
 _TREES = 200
 _FOLDS = 5
+_ENOUGH_TREES = 30  # each row is out of the bag of eleven of them on average
 
 
 def distill(
@@ -67,8 +68,8 @@ def distill(
         Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature.
     held_out : array-like of shape (n_rows, n_classes), default=None
         Held-out probabilities of the teacher for these rows, which choose a temperature. None: its out-of-bag
-        probabilities (`oob_decision_function_`), or those of clones of it in 5-fold cross-validation. A forest that
-        was fitted without out-of-bag probabilities is fitted once more with them (``oob_score=True``).
+        probabilities (`oob_decision_function_`), or those of clones of it in 5-fold cross-validation. A forest of
+        30 trees or more that was fitted without out-of-bag probabilities is fitted once more with ``oob_score=True``.
     random_state : int, RandomState instance or None, default=None
         Seed of the synthetic rows. None means 0: the same rows always give the same tree.
     n_jobs : int, default=None
@@ -177,9 +178,10 @@ def _fit_clone(teacher: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 
 def _lacks_out_of_bag(teacher: Any) -> bool:
-    """Whether a teacher draws a bootstrap sample for each of its models, but does not predict the rows outside."""
+    """Whether a teacher has enough models on bootstrap samples, but does not predict the rows outside these."""
     parameters = teacher.get_params()
-    return bool(parameters.get("bootstrap")) and parameters.get("oob_score") is False
+    of_bags = bool(parameters.get("bootstrap")) and parameters.get("oob_score") is False
+    return of_bags and parameters.get("n_estimators", 0) >= _ENOUGH_TREES
 
 
 def _held_out(
