@@ -110,11 +110,9 @@ class LogOdds {
         }
         solve(hessian, step, m_);
         double moved = 0;
-        for (int t = 0; t < m_; ++t) {
-            step[t] = std::max(-kLongest, std::min(kLongest, step[t]));
-            slope_[t * k_ + c] -= step[t];
-            moved = std::max(moved, std::fabs(step[t]));
-        }
+        for (int t = 0; t < m_; ++t) moved = std::max(moved, std::fabs(step[t]));
+        const double scale = moved > kLongest ? kLongest / moved : 1.0;
+        for (int t = 0; t < m_; ++t) slope_[t * k_ + c] -= scale * step[t];
         for (int64_t i = 0; i < n_; ++i) {
             const double before = sum_[i];
             const double now = odds(i, c);

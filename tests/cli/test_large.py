@@ -193,6 +193,20 @@ def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monke
     assert set(asked) == {1}
 
 
+def test_many_rows_without_a_label_are_refused(run, folder, monkeypatch):
+    import hornbeam.cli.rows
+
+    fitted(run, folder)
+    rows = pa.concat_tables([pa.parquet.read_table(file) for file in Path(folder).rglob("*.parquet")])
+    place = rows.column_names.index("state")
+    rows = rows.set_column(place, "state", pa.nulls(len(rows), pa.string()))
+    pa.parquet.write_table(rows, "unlabelled.parquet")
+    monkeypatch.setattr(hornbeam.cli.rows, "_MANY_ROWS", 100)
+    result = run("drift", "m.hornbeam", "unlabelled.parquet", "-t", "state")
+    assert result.exit_code == 3
+    assert "No row has a label in the column 'state'" in result.stderr
+
+
 def test_groups_of_another_column_are_those_of_a_sample(run, folder, monkeypatch):
     import hornbeam.cli.commands.report
 

@@ -38,11 +38,25 @@ def test_a_worker_of_several_threads_gets_one_task_and_uses_its_threads(blocks):
     assert len(threads) > 2
 
 
+def test_a_large_shared_object_does_not_draw_all_tasks_to_one_worker():
+    with (
+        distributed.Client(
+            processes=False, n_workers=2, threads_per_worker=2, dashboard_address=":0", set_as_default=False
+        ) as client,
+        distributed.get_task_stream(client) as stream,
+    ):
+        [number] = DaskEngine(client).reduce(passes.slow_number, UNITS, np.zeros(300_000))
+    assert number == len(UNITS)
+    folds = [task for task in stream.data if str(task["key"]).startswith("('fold-")]
+    assert len(folds) == 3 * 4
+    assert len({task["worker"] for task in folds}) == 2
+
+
 def test_many_workers_of_one_thread_get_one_task_each(dask_threads, monkeypatch):
     monkeypatch.setattr(dask_threads, "nthreads", lambda: {f"worker {at}": 1 for at in range(n_workers)})
     for n_workers, n_tasks in ((2, 6), (100, 300), (200, 200), (1_000, 1_000)):
-        assert DaskEngine(dask_threads)._default_groups(1) == (n_tasks, False)
-        assert DaskEngine(dask_threads)._default_groups(5) == (n_workers, False)
+        assert DaskEngine(dask_threads)._default_groups(1, large=False) == (n_tasks, False)
+        assert DaskEngine(dask_threads)._default_groups(5, large=False) == (n_workers, False)
 
 
 # ---- dead workers ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -269,3 +269,10 @@ def test_max_depth_is_obeyed_without_a_limit_of_leaves(depth):
 def test_a_wrong_limit_is_refused(most):
     with pytest.raises(ParameterError, match=f"max_leaf_nodes={most!r}: expected"):
         distill(None, *IRIS, max_leaf_nodes=most)
+
+
+def test_bagging_with_warm_start_is_cross_validated():
+    """scikit-learn refuses out-of-bag probabilities there."""
+    X, y = IRIS
+    teacher = BaggingClassifier(n_estimators=30, warm_start=True, random_state=0).fit(X, y)
+    assert distill(teacher, X, y).tree_.evidence[0].tolist() == [50, 50, 50]

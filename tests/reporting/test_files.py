@@ -16,6 +16,7 @@ from hornbeam.reporting.cells import Cells
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.all_scores import scores_of
+from hornbeam.reporting.sections.features import NO_MEDIANS
 from support.scored_models import KINDS, fitted_model, new_rows, write_files
 
 COLUMNS = ["age", "ward", "dose"]
@@ -23,9 +24,7 @@ COLUMNS = ["age", "ward", "dose"]
 
 def without_medians(html: str) -> str:
     """The one figure that needs all rows at once, and the line that says so."""
-    return re.sub(r", median [^<]*", "", html).replace(
-        " There are no medians, because the rows are not in memory.", ""
-    )
+    return re.sub(r", median [^<]*", "", html).replace(f" {NO_MEDIANS}", "")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,9 +42,8 @@ def test_the_page_is_that_of_rows_in_memory(kind, tmp_path):
         from_files = hornbeam.report(model, folder, target, engine=engine, **options).html
         assert from_files != in_memory
         assert without_medians(from_files) == without_medians(in_memory)
-    assert without_medians(hornbeam.model_card(model, folder, target, **options)) == re.sub(
-        ", median [^|]*", " ", card
-    )
+    of_files = hornbeam.model_card(model, folder, target, **options)
+    assert of_files.replace(f"{NO_MEDIANS}\n\n", "") == re.sub(", median [^|]*", " ", card)
 
 
 def test_splits_that_competed_are_tested_on_files(tmp_path):
@@ -59,19 +57,24 @@ def test_splits_that_competed_are_tested_on_files(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["slopes", "sloped numbers"])
-def test_many_different_rows_are_rounded_alike(kind, monkeypatch):
+def test_many_different_rows_of_files_are_rounded(kind, monkeypatch, tmp_path):
     """Of 4,000 different rows 2,500 cells are kept; scores change in the third digit at most."""
     model, target = fitted_model(kind)
     rows = new_rows(4000, 3)
     reported, X, y = ReportedModel.of(model), rows[COLUMNS], rows[target]
     exact = scores_of(reported, ScoredRows.of(reported, X, y))
     monkeypatch.setattr(cells, "MOST_CELLS", 2500)
-    scored = ScoredRows.of(reported, X, y)
+    folder = write_files(rows, tmp_path)
+    scored = ScoredRows.of(reported, folder, target)
     assert scored.n_rows == 4000
     assert len(scored.count) <= 2500
+    if not model.tree_.is_regression:
+        np.testing.assert_allclose(scored.predicted.sum(axis=1), 1.0)
     for one, other in zip(exact, scores_of(reported, scored), strict=True):
         assert other.value == pytest.approx(one.value, abs=4e-3 * abs(one.base or 1))
-    assert "rounded to" in hornbeam.report(model, X, y).html
+    assert "binary digits" in hornbeam.report(model, folder, target).html
+    assert "binary digits" not in hornbeam.report(model, X, y).html
+    assert "no medians" in hornbeam.model_card(model, folder, target)
 
 
 def test_cells_do_not_depend_on_grouping(monkeypatch):

@@ -107,6 +107,11 @@ def slow(partitions, seconds):
     return [len(partitions)]
 
 
+def slow_number(partitions, shared):
+    time.sleep(0.05)
+    return [np.array([len(partitions)])]
+
+
 def die_folding(partitions, folder):
     """Count, and be killed with the unit 7 at the first try."""
     if 7 in partitions and first_try(folder, "fold"):

@@ -161,6 +161,10 @@ def training_rows(
     if target is None:
         return open_files(files, target=None, schema=tree.schema, engine=engine), None, None
     source = open_rows(tree.schema, files, target, weight, factors, engine, labelled=True)
+    if not source.partitions():
+        raise DataError(
+            f"No row has a label in the column {target!r}; expected at least one. Name another --target."
+        )
     if weight is None and factors is None:  # no row is left out but those without a label
         tell_unlabelled(source.n_rows, n_all - source.n_rows, target)
     return source, None, None

@@ -36,10 +36,12 @@ __all__ = ["DaskEngine"]
 _GROUPS_PER_THREAD = (
     3  # above 2 they are assigned one by one, to threads or by the scheduler: slow ones are balanced
 )
-_MOST_GROUPS = 300  # for more workers one each: a task takes the scheduler and the driver about 2.5 ms
+_MOST_GROUPS = 300  # for more workers one each: a task takes the scheduler and the driver about 2 ms
 _CHECK_SECONDS = 600.0  # interval of the checks for a pass that is stuck
 _MANY_BYTES = 1_000_000  # a larger shared object is sent to each worker once, not with each task
-_STUCK_SECONDS = 3600.0  # seconds that the same tasks may run
+_STUCK_SECONDS = (
+    3 * 3600.0
+)  # seconds that the same tasks may run: of a worker of several threads, a whole pass
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +62,7 @@ class DaskEngine:
         How often a failed task is repeated before its error is raised.
     deadline : float, optional
         Time limit of a pass in seconds. By default a pass fails when none of its tasks runs for ten minutes, or when
-        the same tasks run for an hour and for ten times the longest pass so far.
+        the same tasks run for three hours and for ten times the longest pass so far.
 
     Raises
     ------
@@ -130,12 +132,11 @@ class DaskEngine:
                 key = (f"{step}-{name}", next(numbers))
                 return delayed(function, pure=False)(*arguments, dask_key_name=key)
 
-            n_groups, threaded = (self.groups, False) if self.groups else self._default_groups(blocks)
+            large = _n_bytes(shared) > _MANY_BYTES
+            n_groups, threaded = (self.groups, False) if self.groups else self._default_groups(blocks, large)
             groups = group_partitions(partitions, n_groups)
             threads = combine if threaded else None
-            kept, sent = (shared,), ()
-            if _n_bytes(shared) > _MANY_BYTES:
-                kept, sent = (), (submit("share", partial(_given, shared)),)
+            kept, sent = ((), (submit("share", partial(_given, shared)),)) if large else ((shared,), ())
             folded = [
                 submit("fold", partial(_fold, task, group, blocks, threads, *kept), *sent) for group in groups
             ]
@@ -165,13 +166,18 @@ class DaskEngine:
     def close(self) -> None:
         """Do nothing: the client belongs to the caller, and a pass leaves nothing on the workers."""
 
-    def _default_groups(self, blocks: int) -> tuple[int, bool]:
-        """Return the number of tasks that fold, and whether each uses the threads of its worker."""
+    def _default_groups(self, blocks: int, large: bool) -> tuple[int, bool]:
+        """Return the number of tasks that fold, and whether each uses the threads of its worker.
+
+        With a large shared object there are several for each thread: the scheduler gives a few tasks that depend on one
+        object to the worker that has it.
+        """
         threads = self.client.nthreads().values()
-        n_workers = max(1, len(threads))
+        n_workers, most = max(1, len(threads)), _GROUPS_PER_THREAD if blocks == 1 else 1
+        if large:
+            return self.parallelism * most, False
         if max(threads, default=1) > 1:
             return n_workers, True
-        most = _GROUPS_PER_THREAD if blocks == 1 else 1
         return n_workers * max(1, min(most, _MOST_GROUPS // n_workers)), False
 
     def _wait(self, futures: list[Future[Any]], name: str) -> list[Any]:

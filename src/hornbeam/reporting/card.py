@@ -14,7 +14,7 @@ from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import rule_sentence
 from hornbeam.reporting.sections.discrimination import class_grid
 from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
-from hornbeam.reporting.sections.features import feature_grid
+from hornbeam.reporting.sections.features import NO_MEDIANS, feature_grid
 from hornbeam.reporting.sections.groups import group_grid, group_text
 from hornbeam.reporting.sections.provenance import setting_text
 from hornbeam.reporting.sections.scores import Score
@@ -134,6 +134,8 @@ def _data(reported: ReportedModel, scored: ScoredRows | None) -> list[str]:
     ]
     if not tree.is_regression:
         blocks.append(_classes(tree).markdown())
+    if scored is not None and scored.table is None:
+        blocks.append(NO_MEDIANS)
     return [*blocks, feature_grid(tree, scored).markdown()]
 
 

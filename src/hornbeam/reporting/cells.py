@@ -12,7 +12,7 @@ from hornbeam.typing import Counts, Floats
 
 __all__ = ["MOST_CELLS", "Cells"]
 
-MOST_CELLS = 1 << 18  # distinct rows; of more, numbers are rounded
+MOST_CELLS = 1 << 20  # distinct rows; of more, numbers are rounded
 # How many of the 52 low bits of a value are left out, level by level.
 _LEVELS = (0, 28, 36, 40, 43, 45, 46, 47, 48, 49, 50, 51, 52)
 
@@ -21,7 +21,7 @@ _LEVELS = (0, 28, 36, 40, 43, 45, 46, 47, 48, 49, 50, 51, 52)
 class Cells:
     """Distinct rows of codes and numbers, in order, with their count.
 
-    Those of other rows can be added, in any order, with the same result. If there are more than `MOST_CELLS`, low bits
+    Those of other rows can be added, in any order, with the same result. If there are more than `most`, low bits
     of the numbers are left out: as many as needed for all rows together, so not more for any part of them. The sign and
     the exponent stay, so there may be more cells if they have many numbers.
 
@@ -34,6 +34,8 @@ class Cells:
     n_numbers : int
     level : int, default 0
         Position in `_LEVELS`: how many bits are left out.
+    most : int or None, default None
+        Number of cells above which bits are left out; None: `MOST_CELLS`.
 
     Examples
     --------
@@ -49,13 +51,14 @@ class Cells:
     count: Counts
     n_numbers: int
     level: int = 0
+    most: int | None = None
 
     @classmethod
-    def of(cls, codes: list[NDArray[Any]], numbers: list[Floats]) -> Self:
+    def of(cls, codes: list[NDArray[Any]], numbers: list[Floats], most: int | None = None) -> Self:
         """Count the rows of some columns."""
         bits = [(column + 0.0).view(np.int64) for column in numbers]  # -0.0 is 0.0
         keys = np.column_stack([*(column.astype(np.int64) for column in codes), *bits])
-        return cls(keys, np.ones(len(keys), np.int64), len(numbers))._merged()
+        return cls(keys, np.ones(len(keys), np.int64), len(numbers), most=most)._merged()
 
     def __iadd__(self, other: Self) -> Self:
         level = max(self.level, other.level)
@@ -92,7 +95,7 @@ class Cells:
         keys, dropped = self.keys.copy(), _LEVELS[level]
         if self.n_numbers:
             keys[:, -self.n_numbers :] = keys[:, -self.n_numbers :] >> dropped << dropped
-        return type(self)(keys, self.count, self.n_numbers, level)
+        return type(self)(keys, self.count, self.n_numbers, level, self.most)
 
     def _merged(self) -> Self:
         """Sort, add up equal rows, and leave out bits until there are few enough."""
@@ -102,7 +105,8 @@ class Cells:
         first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
         begin = np.flatnonzero(first)
         count = np.add.reduceat(self.count[order], begin) if len(keys) else self.count
-        merged = type(self)(keys[begin], count, self.n_numbers, self.level)
-        if len(begin) > MOST_CELLS and self.n_numbers and self.level + 1 < len(_LEVELS):
+        merged = type(self)(keys[begin], count, self.n_numbers, self.level, self.most)
+        most = MOST_CELLS if self.most is None else self.most
+        if len(begin) > most and self.n_numbers and self.level + 1 < len(_LEVELS):
             return merged._at(self.level + 1)._merged()
         return merged

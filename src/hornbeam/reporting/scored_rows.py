@@ -30,6 +30,8 @@ from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["Earlier", "ScoredRows", "score_rows"]
 
+_EXACT = 53  # bits of a float64
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredRows:
@@ -78,7 +80,7 @@ class ScoredRows:
     values: ValueCounts
     source: Source
     engine: Engine = field(default_factory=LocalEngine)
-    n_bits: int = 53
+    n_bits: int = _EXACT
     groups: Groups | None = None
     earlier: Earlier | None = None
 
@@ -119,7 +121,7 @@ class ScoredRows:
         n_rows = source.n_rows if isinstance(source, MemorySource) else None
         column = None if groups is None else GroupColumn.of(groups, reported.tree.schema, n_rows)
         counter = LeafCounter.of(reported.tree, source, engine)
-        shared = _Shared(counter, tuple(tasks), column)
+        shared = _Shared(counter, tuple(tasks), column, n_rows)
         sums, cells, values = engine.reduce(_count, source.partitions(), shared, blocks=3)
         return cls._of_cells(shared, cells, before, drift_of_sums(counter, sums, source), values, engine)
 
@@ -138,7 +140,8 @@ class ScoredRows:
         regression = shared.tasks[0].tree.is_regression
         first = next(numbers) if regression else next(codes)
         group = None if shared.groups is None else next(codes)
-        found = [task.take(codes, numbers) for task in shared.tasks]
+        rounded = cells.n_bits < _EXACT
+        found = [task.take(codes, numbers, rounded) for task in shared.tasks]
         predicted = found[0][0]
         target = predicted[:, 0] + first if regression else first.astype(np.int32)
         schema, source = shared.tasks[0].tree.schema, shared.tasks[0].source
@@ -163,7 +166,7 @@ class ScoredRows:
     @property
     def note(self) -> str | None:
         """What the page says about rounding; None if nothing was rounded."""
-        if self.n_bits == 53:
+        if self.n_bits == _EXACT:
             return None
         return (
             f"The test rows have more than {MOST_CELLS:,} different predictions or errors. For the figures of this "
@@ -280,14 +283,18 @@ class _Task:
             codes.append(decide_rows(self.tree, table))
         return codes, [] if self.plain else list(predict_rows(self.tree, table).T)
 
-    def take(self, codes: Any, numbers: Any) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
-        """Return predictions, decisions and end nodes of cells."""
+    def take(
+        self, codes: Any, numbers: Any, rounded: bool
+    ) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+        """Return predictions, decisions and end nodes of cells; rounded probabilities are divided by their sum."""
         stop = next(codes).astype(np.intp)
         decided = np.empty(0, np.intp) if self.tree.is_regression else next(codes).astype(np.intp)
         if self.plain:
             return self.tree.belief[stop], decided, stop
         predicted = np.stack([next(numbers) for _ in range(self.tree.belief.shape[1])], axis=1)
-        return predicted if self.tree.is_regression else np.minimum(predicted, 1.0), decided, stop
+        if rounded and not self.tree.is_regression:
+            predicted /= predicted.sum(axis=1, keepdims=True)
+        return predicted, decided, stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,13 +304,19 @@ class _Shared:
     counter: LeafCounter
     tasks: tuple[_Task, ...]
     groups: GroupColumn | None
+    most_cells: int | None  # of rows in memory as many as there are rows, so that none are rounded
 
     def empty_cells(self) -> Cells:
         """Return the cells of no rows."""
         n_coded = 1 - self.counter.tree.is_regression  # a class, and decisions
         n_codes = n_coded + (self.groups is not None) + len(self.tasks) * (1 + n_coded)
         n_numbers = 1 - n_coded + sum(0 if task.plain else task.tree.belief.shape[1] for task in self.tasks)
-        return Cells(np.zeros((0, n_codes + n_numbers), np.int64), np.zeros(0, np.int64), n_numbers)
+        return Cells(
+            np.zeros((0, n_codes + n_numbers), np.int64),
+            np.zeros(0, np.int64),
+            n_numbers,
+            most=self.most_cells,
+        )
 
     def cells(self, tables: Sequence[Table], begin: int) -> Cells:
         """Count equal rows of a partition, which begins at a row of all, read for each tree.
@@ -326,7 +339,7 @@ class _Shared:
         for task, own in zip(self.tasks, tables, strict=True):
             more, others = task.columns(own)
             codes, numbers = codes + more, numbers + others
-        return Cells.of(codes, numbers)
+        return Cells.of(codes, numbers, self.most_cells)
 
 
 def _count(partitions: Sequence[Partition], shared: _Shared) -> list[Any]:

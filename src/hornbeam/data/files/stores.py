@@ -146,26 +146,37 @@ def read_in_turn[Part](file: str, read: Callable[[Any], Iterator[Part]]) -> Iter
     ...     list(read_in_turn(empty.name, lambda opened: iter([opened.size()])))
     [0]
     """
+    opened: Any = None
     parts: Iterator[Part] | None = None
     n_done = 0
 
+    def close() -> None:
+        nonlocal opened, parts
+        if opened is not None:
+            opened.close()
+        opened = parts = None
+
     def call(store: Any, path: str) -> list[Part]:
-        nonlocal parts
+        nonlocal opened, parts
         try:
             if parts is None:
-                parts = islice(read(_open(store, path, file)), n_done, None)
+                opened = _open(store, path, file)
+                parts = islice(read(opened), n_done, None)
             return list(islice(parts, 1))
         except OSError:
-            parts = None
+            close()
             raise
 
-    while True:
-        with _file_errors(file):
-            found = in_store(file, call)
-        if not found:
-            return
-        yield found[0]
-        n_done += 1
+    try:
+        while True:
+            with _file_errors(file):
+                found = in_store(file, call)
+            if not found:
+                return
+            yield found[0]
+            n_done += 1
+    finally:
+        close()
 
 
 def stat(file: str) -> tuple[int, int]:

@@ -17,7 +17,9 @@ from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
 from hornbeam.tree.skeleton import EVERY_CHILD
 
-__all__ = ["feature_grid", "feature_section"]
+__all__ = ["NO_MEDIANS", "feature_grid", "feature_section"]
+
+NO_MEDIANS = "There are no medians, because the rows are not in memory."
 
 _MOST_FEATURES, _MOST_CATEGORIES, _DIGITS = 300, 3, 4
 
@@ -26,7 +28,7 @@ def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Marku
     """The features with importance, and their ranges and missing values among the test rows."""
     data = (
         " Ranges and missing values are those of the test rows; values are rounded to four digits."
-        + ("" if scored.table is not None else " There are no medians, because the rows are not in memory.")
+        + ("" if scored.table is not None else f" {NO_MEDIANS}")
         if scored is not None
         else " No test rows were given, so there are no ranges and no counts of missing values."
     )
