@@ -26,6 +26,7 @@ import ray
 
 from benchmarks.faults.disturbed_fit import Watched, write_rows
 from benchmarks.output import machine
+from benchmarks.scale.same_tree import ray_processes
 from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine
 from hornbeam.engines import RayEngine
@@ -71,14 +72,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rng, runs = random.Random(options.seed), []
-    path = os.pathsep.join(filter(None, [str(Path.cwd()), *sys.path]))
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": path}},
-    )
-    with tempfile.TemporaryDirectory() as folder:
+    with ray_processes(), tempfile.TemporaryDirectory() as folder:
         rows = Path(folder)
         write_rows(rows, options.rows)
         digest = grow(rows, Watched(LocalEngine(2)))
@@ -100,7 +94,6 @@ def main() -> int:
             if options.out:
                 lines = [json.dumps(line) + "\n" for line in [*runs, about]]
                 (options.out / "ray_kills.jsonl").write_text("".join(lines))
-    ray.shutdown()
     return not same
 
 

@@ -33,15 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskEngine"]
 
-_GROUPS_PER_THREAD = (
-    3  # above 2 they are assigned one by one, to threads or by the scheduler: slow ones are balanced
-)
+# Above 2, groups are assigned one by one, to threads or by the scheduler, so that slow ones are balanced.
+_GROUPS_PER_THREAD = 3
 _MOST_GROUPS = 300  # for more workers one each: a task takes the scheduler and the driver about 2 ms
 _CHECK_SECONDS = 600.0  # interval of the checks for a pass that is stuck
 _MANY_BYTES = 1_000_000  # a larger shared object is sent to each worker once, not with each task
-_STUCK_SECONDS = (
-    3 * 3600.0
-)  # seconds that the same tasks may run: of a worker of several threads, a whole pass
+# Seconds that the same tasks may run: a task of a worker of several threads takes a whole pass.
+_STUCK_SECONDS = 3 * 3600.0
 
 
 @dataclass(slots=True, eq=False)
@@ -173,7 +171,7 @@ class DaskEngine:
         object to the worker that has it.
         """
         threads = self.client.nthreads().values()
-        n_workers, most = max(1, len(threads)), _GROUPS_PER_THREAD if blocks == 1 else 1
+        n_workers, most = max(1, len(threads)), _groups_per_thread(blocks)
         if large:
             return self.parallelism * most, False
         if max(threads, default=1) > 1:
@@ -223,6 +221,11 @@ def _given(shared: Any) -> Any:
     return shared
 
 
+def _groups_per_thread(blocks: int) -> int:
+    """Return one if results come in blocks, of which each group has all; else several."""
+    return _GROUPS_PER_THREAD if blocks == 1 else 1
+
+
 def _fold(
     task: Task,
     partitions: Sequence[Any],
@@ -237,7 +240,7 @@ def _fold(
         from distributed import get_worker
 
         n_threads = get_worker().state.nthreads
-        local = LocalEngine(n_threads, groups=n_threads * (_GROUPS_PER_THREAD if blocks == 1 else 1))
+        local = LocalEngine(n_threads, groups=n_threads * _groups_per_thread(blocks))
         parts = local.reduce(task, partitions, shared, combine=combine, blocks=blocks)
     return parts if blocks > 1 else parts[0]
 

@@ -179,10 +179,10 @@ def _fit_clone(teacher: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 def _lacks_out_of_bag(teacher: Any) -> bool:
     """Whether a teacher has enough models on bootstrap samples, but does not predict the rows outside these."""
-    parameters = teacher.get_params()
-    of_bags = bool(parameters.get("bootstrap")) and parameters.get("oob_score") is False
-    of_bags = of_bags and not parameters.get("warm_start")  # which scikit-learn's bagging does not combine
-    return of_bags and parameters.get("n_estimators", 0) >= _ENOUGH_TREES
+    known = teacher.get_params()
+    of_bags = bool(known.get("bootstrap")) and known.get("n_estimators", 0) >= _ENOUGH_TREES
+    # Bagging of scikit-learn refuses oob_score together with warm_start.
+    return of_bags and known.get("oob_score") is False and not known.get("warm_start")
 
 
 def _held_out(

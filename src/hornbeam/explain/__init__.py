@@ -10,7 +10,8 @@
 8. `intervals`: intervals of probabilities and means.
 9. `leaves`: table of leaves.
 10. `candidates`: candidate splits of a node.
-11. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
+11. `leaf_sums`: exact sums of new rows; `drift`: new rows compared with the training rows; `unseen`: unseen
+    categories in new rows.
 12. `notebook`: HTML tables for notebooks.
 13. `scorecard`: points per segment.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -151,7 +151,7 @@ class ScoredRows:
         )
         groups = None if shared.groups is None or group is None else shared.groups.named(group, schema)
         earlier = None if before is None else Earlier(before, others[0])
-        return cls(own.target, own.predicted, own.decided, own.count, own.stop, *facts, groups, earlier)
+        return replace(own, groups=groups, earlier=earlier)
 
     @property
     def n_rows(self) -> int:
