@@ -16,9 +16,16 @@ def n_held_out(n_rows: int, share: float) -> int:
     return max(1, round(share * n_rows))
 
 
-def split_holdout(table: Any, n: int, seed: int | None = None) -> tuple[Any, Any]:
-    """Split a table into training rows and `n` drawn rows; both are in the order of the table."""
+def split_holdout(table: Any, n: int, seed: int | None = None, group: Any = None) -> tuple[Any, Any]:
+    """Split a table into training rows and `n` drawn rows, or whole groups; both are in the order of the table."""
     import numpy as np
 
-    order = np.random.default_rng(0 if seed is None else seed).permutation(table.num_rows)
-    return table.take(np.sort(order[n:])), table.take(np.sort(order[:n]))
+    random = np.random.default_rng(0 if seed is None else seed)
+    if group is None:
+        order = random.permutation(table.num_rows)
+        return table.take(np.sort(order[n:])), table.take(np.sort(order[:n]))
+    rows = np.bincount(group)
+    order = random.permutation(len(rows))
+    n_groups = min(max(1, int(np.searchsorted(np.cumsum(rows[order]), n, side="right"))), len(rows) - 1)
+    held = np.isin(group, order[:n_groups])
+    return table.take(np.flatnonzero(~held)), table.take(np.flatnonzero(held))

@@ -49,20 +49,20 @@ class Roles:
         columns: "Sequence[Profile]",
         *,
         target: str,
-        weight: str | None = None,
+        others: Iterable[str | None] = (),
         forced: Iterable[str] = (),
         dropped: Iterable[str] = (),
     ) -> "Roles":
-        """Choose a role for every column; `forced` ones are always features."""
+        """Choose a role for every column; `forced` ones are always features, `others` never."""
         from hornbeam.data.column_checks import Check, check_profile
 
         numeric: list[str] = []
         nominal: list[str] = []
         doubts: list[str] = []
         left_out: dict[str, str] = {}
-        forced, dropped = set(forced), set(dropped)
+        forced, dropped, taken = set(forced), set(dropped), {target, *others}
         for column in columns:
-            if column.name in (target, weight):
+            if column.name in taken:
                 continue
             found = None if column.holds in _UNUSABLE else check_profile(column)
             why = "was to be dropped" if column.name in dropped else _UNUSABLE.get(column.holds)

@@ -14,6 +14,7 @@ from hornbeam.cli.rows import labelled, tell_unlabelled
 
 __all__ = ["Training", "copies_of_target", "read_training", "training", "with_doubts"]
 
+_COPIES = "copies"  # the value of --groups that is no column
 _MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unless --kind says otherwise
 
 
@@ -27,12 +28,24 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
         numeric: tuple[str, ...],
         drop: tuple[str, ...],
         weight: str | None,
+        groups: str | None,
         **kwargs: Any,
     ) -> Any:
-        column_options = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
+        column_options = {
+            "nominal": nominal,
+            "numeric": numeric,
+            "drop": drop,
+            "weight": weight,
+            "groups": groups,
+        }
         return command(*args, column_options=column_options, **kwargs)
 
     for option in (
+        click.option(
+            "--groups",
+            metavar="COL",
+            help="The column of what rows belong to, a patient say: they are held out together; or copies.",
+        ),
         click.option("--weight", metavar="COL", help="The column of row weights."),
         click.option("--drop", multiple=True, metavar="COL", help="A column to leave out; repeatable."),
         click.option("--numeric", multiple=True, metavar="COL", help="A column of numbers; repeatable."),
@@ -60,12 +73,30 @@ class Training(NamedTuple):
     names: list[str]
     is_regression: bool = False
     large: LargeFiles | None = None
+    groups: str | None = None
 
     @property
     def features(self) -> list[str]:
         """The features in the order of the file."""
         chosen = {*self.roles.numeric, *self.roles.nominal}
         return [name for name in self.names if name in chosen]
+
+    def group_numbers(self) -> Any:
+        """Number the groups of all rows; None without groups."""
+        from hornbeam.data.groups import read_groups
+        from hornbeam.data.schema import Kind
+        from hornbeam.data.table import Table
+
+        groups = self.groups_of(self.table)
+        if groups is None or self.groups != _COPIES:
+            return None if groups is None else read_groups(groups, len(groups))
+        kind = Kind.NUMERIC if self.is_regression else Kind.NOMINAL
+        X, y = self.table.select(self.features), self.table[self.target]
+        return read_groups(Table.read(X, y, groups=groups, target=kind).group, self.table.num_rows)
+
+    def groups_of(self, table: Any) -> Any:
+        """Return the groups of some of the rows, as `fit` takes them."""
+        return self.groups if self.groups in (None, _COPIES) else table[self.groups].to_numpy()
 
 
 def read_training(
@@ -77,6 +108,7 @@ def read_training(
     numeric: tuple[str, ...],
     drop: tuple[str, ...],
     weight: str | None,
+    groups: str | None = None,
     kind: str | None = "classification",
     large: LargeFiles | None = None,
     memory: int = 0,
@@ -85,7 +117,8 @@ def read_training(
 
     Of `large` files the columns are read one by one, and the rows stay in the files.
     """
-    named = (target, *numeric, *nominal, *drop, *filter(None, [weight]))
+    column = None if groups == _COPIES else groups
+    named = (target, *numeric, *nominal, *drop, *filter(None, [weight, column]))
     types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
     if large is None:
         table, profiles, labels = _read_all(data, target, text, named, types)
@@ -100,9 +133,15 @@ def read_training(
     why = None if large is None else _why_at_once(profiles, nominal, numeric)
     if why is not None:
         large_files(data, memory, why)
-        column_options = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
+        column_options = {
+            "nominal": nominal,
+            "numeric": numeric,
+            "drop": drop,
+            "weight": weight,
+            "groups": groups,
+        }
         return read_training(data, target, text, kind=kind, **column_options)  # type: ignore[arg-type]
-    roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
+    roles = Roles.of(profiles, target=target, others=(weight, column), forced=types, dropped=drop)
     message(f"data      {data}: {n_rows:,} rows, {len(names)} columns")
     message(f"target    {target}: {_numbers(labels) if is_regression else _classes(labels)}")
     if is_regression and kind is None:
@@ -110,7 +149,7 @@ def read_training(
             f"          {profile.n_distinct:,} values: taken for a number; --kind classification makes them classes"
         )
     _tell_features(roles, profiles, drop)
-    return Training(table, target, weight, roles, names, is_regression, large)
+    return Training(table, target, weight, roles, names, is_regression, large, groups)
 
 
 def _read_all(

@@ -1,12 +1,28 @@
 """Row hashes, and the canonical row order they define: independent of the order in which rows arrive."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import Table
 from hornbeam.typing import Codes, Counts, Indices
 
-__all__ = ["GOLDEN_GAMMA", "break_ties", "canonical_order", "row_hash", "splitmix64", "target_bits"]
+if TYPE_CHECKING:
+    from hornbeam.data.table import Table
+
+__all__ = [
+    "GOLDEN_GAMMA",
+    "break_ties",
+    "canonical_order",
+    "first_units",
+    "row_hash",
+    "splitmix64",
+    "target_bits",
+    "unit_ranks",
+    "value_hash",
+]
 
 type _Bits = NDArray[np.uint64]
 
@@ -31,6 +47,7 @@ def target_bits(table: Table) -> Counts | Indices:
 
     Examples
     --------
+    >>> from hornbeam.data import Table
     >>> target_bits(Table.read([[1.0], [2.0]], ["no", "yes"]))
     array([0, 1], dtype=int32)
     """
@@ -73,19 +90,30 @@ def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits
 
     Examples
     --------
+    >>> from hornbeam.data import Table
     >>> order, hashes = canonical_order(Table.read([[1.0], [2.0]], [0, 1]), np.array([[0], [1]], np.uint8))
     >>> bool(hashes[order[0]] < hashes[order[1]])
     True
     """
     hashes = row_hash(codes, target_bits(table))
     keys = (hashes,) if table.weight is None else (table.weight, hashes)
-    return np.lexsort((_value_hash(table), *keys)), hashes  # rows of equal codes may have different values
+    return np.lexsort((value_hash(table), *keys)), hashes  # rows of equal codes may have different values
 
 
-def _value_hash(table: Table) -> _Bits:
-    """Hash the values of every row, whatever bins they fall into."""
+def value_hash(table: Table, target: Counts | Indices | None = None) -> _Bits:
+    """Hash the values of every row, whatever bins they fall into, and its target if that is given.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> hashes = value_hash(Table.read([[1.0], [2.0], [1.0]]))
+    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
+    (True, False)
+    """
     feature_number = np.arange(1, len(table.columns) + 1, dtype=np.uint64)
     hashes = np.zeros(table.n_rows, np.uint64)
+    if target is not None:
+        hashes = splitmix64(target.astype(np.uint64) + GOLDEN_GAMMA)
     for column, factor in zip(table.columns, splitmix64(feature_number * GOLDEN_GAMMA), strict=True):
         value = column + 0.0  # -0.0 becomes 0.0
         hashes += splitmix64(np.where(np.isnan(value), np.nan, value).view(np.uint64) ^ factor)
@@ -106,3 +134,57 @@ def break_ties(hashes: _Bits) -> _Bits:
     distinct = np.empty_like(hashes)
     distinct[order] = splitmix64(ordered + (place - begin).astype(np.uint64) * GOLDEN_GAMMA)
     return distinct
+
+
+def unit_ranks(hashes: _Bits, table: Table) -> Counts:
+    """Number the units that are drawn or held out together, each row or each group of rows, by their hash.
+
+    The hash of a group is the sum of those of its rows, so that neither the order of rows nor the names of groups
+    matter. A row of weight 2 is added twice, as two rows are.
+
+    Parameters
+    ----------
+    hashes : uint64 array of shape (n_rows,)
+        From `row_hash`.
+    table : Table
+        The rows, with their groups if they have any.
+
+    Returns
+    -------
+    int64 array of shape (n_rows,)
+        The number of the unit of each row, from 0.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> table = Table.read([[1.0], [2.0], [3.0]], groups=["ann", "ann", "bob"])
+    >>> unit_ranks(np.array([30, 10, 25], np.uint64), table)
+    array([0, 0, 1])
+    """
+    if table.group is not None:
+        _, unit = np.unique(table.group, return_inverse=True)
+        if table.weight is not None and table.unit == 1.0:
+            hashes = hashes * table.weight.astype(np.uint64)
+        total = np.zeros(int(unit.max(initial=-1)) + 1, np.uint64)
+        np.add.at(total, unit, hashes)
+        hashes = total
+    order = np.argsort(break_ties(hashes), kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank if table.group is None else rank[unit]
+
+
+def first_units(ranks: Counts | _Bits, n_rows: int) -> NDArray[np.intp]:
+    """Return the rows of the first units: all rows of each, at most `n_rows`; of a larger first unit, some rows.
+
+    Examples
+    --------
+    >>> first_units(np.array([1, 0, 1, 0, 2]), 3), first_units(np.array([0, 0, 1]), 1)
+    (array([1, 3]), array([0]))
+    """
+    order = np.argsort(ranks, kind="stable")
+    if n_rows < len(order):
+        # The first row that is left out must not be one of the last unit.
+        begin = int(np.searchsorted(ranks[order], ranks[order[n_rows]]))
+        order = order[: begin or n_rows]
+    return np.sort(order)

@@ -72,9 +72,13 @@ def is_source(X: Any) -> bool:
     return all(hasattr(X, name) for name in ("schema", "partitions", "read"))
 
 
-def check_names(X: Any, y: Any, sample_weight: Any) -> None:
-    """Require the names of columns as the target and weights of files."""
-    for name, column, needed in (("y", y, True), ("sample_weight", sample_weight, False)):
+def check_names(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+    """Require the names of columns as the target, weights and groups of files."""
+    for name, column, needed in (
+        ("y", y, True),
+        ("sample_weight", sample_weight, False),
+        ("groups", groups, False),
+    ):
         if not isinstance(column, str) and (needed or column is not None):
             raise ParameterError(
                 f"{described(X)}, and {name} is a {type(column).__name__}; expected the name of their column. "

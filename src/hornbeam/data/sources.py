@@ -12,7 +12,15 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["MemorySource", "Partition", "Source", "blank_columns", "read_features", "row_blocks"]
+__all__ = [
+    "MemorySource",
+    "Partition",
+    "Source",
+    "blank_columns",
+    "has_groups",
+    "read_features",
+    "row_blocks",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,17 @@ class Source(Protocol):
         ...
 
 
+def has_groups(source: Source) -> bool:
+    """Whether the rows of a source belong to groups; a source of another library need not know of groups.
+
+    Examples
+    --------
+    >>> has_groups(MemorySource(Table.read([[1.0], [2.0]], groups=["ann", "bob"])))
+    True
+    """
+    return bool(getattr(source, "has_groups", False))
+
+
 def row_blocks(n_rows: int, block: int) -> list[Partition]:
     """Divide rows in memory into partitions of `block` rows.
 
@@ -189,6 +208,11 @@ class MemorySource:
     def class_weight(self) -> Floats | None:
         """Factor of each class in the search for splits; None if all are 1."""
         return self.table.class_weight
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows belong to groups, which are drawn and held out as a whole."""
+        return self.table.group is not None
 
     @property
     def fingerprint(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.groups import copies_as_groups, read_groups, split_group_column
 from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.numeric_target import NumericTarget, read_numeric_target
 from hornbeam.data.reading.frame import read_features
@@ -46,6 +47,8 @@ class Table:
         The numeric target of every row.
     rounded : tuple of str
         Names of the columns with whole numbers beyond 2**53, which `read` rounded to float64.
+    group : ndarray of int64 or None
+        Equal values for the rows of one group, such as a patient; None if each row is one of its own.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Table:
     class_weight: Floats | None = None
     numeric_target: NumericTarget | None = None
     rounded: tuple[str, ...] = ()
+    group: Counts | None = None
 
     @property
     def n_rows(self) -> int:
@@ -110,6 +114,7 @@ class Table:
             self.names,
             self.class_weight,
             None if self.numeric_target is None else self.numeric_target.take(rows),
+            group=None if self.group is None else self.group[rows],
         )
 
     def select(self, features: Sequence[int]) -> "Table":
@@ -139,6 +144,7 @@ class Table:
         *,
         sample_weight: Any = None,
         class_weight: Any = None,
+        groups: Any = None,
         schema: Schema | None = None,
         feature_names: Sequence[str] | None = None,
         target: Kind | None = None,
@@ -161,6 +167,9 @@ class Table:
             Rows of weight zero are dropped; a class that loses all its rows stays among the classes.
         class_weight : mapping, "balanced" or None
             A factor per class for the search for splits; rows of a class with factor 0 are dropped.
+        groups : array-like of shape (n_rows,), str or None
+            The group of each row, or the name of its column in a data frame, which is then no feature. "copies": rows
+            of equal values and target are a group.
         schema : Schema, optional
             The schema to match: categories and labels by value; columns by name in dicts and in frames that have
             other columns too, else by position, and then the names must be equal.
@@ -189,6 +198,7 @@ class Table:
         >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
         (array([ 0, -2, -1], dtype=int32),)
         """
+        X, groups = split_group_column(X, groups)
         names = feature_names if schema is None or feature_names is not None else schema.names
         with as_data_error("X"):
             raw = read_features(X, names, schema, needed)
@@ -208,6 +218,7 @@ class Table:
                     "Found input variables with inconsistent numbers of samples: "
                     f"{[raw.shape[0], len(y_rows)]}. Pass one {'label' if values is None else 'number'} per row."
                 )
+        group = None if groups is None or isinstance(groups, str) else read_groups(groups, raw.shape[0])
         weight, unit, kept, factors = read_weights(
             sample_weight, raw.shape[0], class_weight=class_weight, labels=labels
         )
@@ -215,6 +226,7 @@ class Table:
             raw = raw.take(kept)
             labels = None if labels is None else labels.take(kept)
             values = None if values is None else values[kept]
+            group = None if group is None else group[kept]
         if schema is None:
             classes = () if labels is None else tuple(labels.classes.tolist())
             schema = raw.schema(classes)
@@ -229,4 +241,5 @@ class Table:
         columns, matrix = raw.encode(schema)
         numbers = None if values is None else NumericTarget.of(values, weight, unit)
         rounded = tuple([schema.names[at] for at in raw.rounded])
-        return cls(schema, columns, codes, weight, unit, matrix, raw.names, factors, numbers, rounded)
+        table = cls(schema, columns, codes, weight, unit, matrix, raw.names, factors, numbers, rounded, group)
+        return replace(table, group=copies_as_groups(table)) if isinstance(groups, str) else table

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.row_order import break_ties, canonical_order
+from hornbeam.data.row_order import canonical_order, first_units, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.encoded_table import EncodedTable
@@ -69,13 +69,20 @@ class CanonicalRows:
         """Number of rows."""
         return self.encoded.n_rows
 
+    @property
+    def unit(self) -> Counts | None:
+        """Number of the group of each row; None if rows do not belong to groups."""
+        return None if self.table.group is None else unit_ranks(self.row_hash, self.table)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the parts of a pickle: codes, but no columns."""
         encoded, bare = self.encoded, replace(self.table, columns=(), matrix=None)
         return _from_codes, (type(self), bare, encoded.bins, encoded.codes, self.origin, self.row_hash)
 
     def subset(self, n_rows: int) -> Self:
-        """Return a random sample, in canonical order: the rows of smallest hash, with other hashes for equal rows.
+        """Return a random sample, in canonical order: the rows or groups of smallest hash.
+
+        Equal rows have different hashes here, so that some of them are drawn.
 
         Examples
         --------
@@ -85,7 +92,7 @@ class CanonicalRows:
         """
         if n_rows >= self.n_rows:
             return self
-        rows = np.sort(np.argsort(break_ties(self.row_hash), kind="stable")[:n_rows])
+        rows = first_units(unit_ranks(self.row_hash, self.table), n_rows)
         return type(self)(self.encoded.take(rows), self.origin[rows], self.row_hash[rows])
 
     def sample(self, rows: NDArray[np.intp], weight: Counts | None = None, unit: float = 1.0) -> EncodedTable:

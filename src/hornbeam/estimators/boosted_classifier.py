@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.groups import split_group_column
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, class_loss
 from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
@@ -156,7 +157,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
 
     @exclusive
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Train the trees, round by round.
 
         Parameters
@@ -167,6 +168,9 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights: a row of weight 2 counts as two rows.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: early stopping holds them out together. Or the
+            name of their column in a data frame, which is then no feature. "copies": equal rows are a group.
 
         Returns
         -------
@@ -174,12 +178,13 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
             Itself, fitted.
         """
         require_in_memory(self, X)
+        X, groups = split_group_column(X, groups)  # before init is fitted to X
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
-            table = Table.read(X, labels, sample_weight=sample_weight)
+            table = Table.read(X, labels, sample_weight=sample_weight, groups=groups)
             loss = class_loss(len(labels.classes))
             y = labels.classes[labels.codes]
-            initial = InitialScores.fit(self.init, X, y, sample_weight, loss, labels.classes)
+            initial = InitialScores.fit(self.init, X, y, sample_weight, loss, labels.classes, groups=groups)
             self._train(table, loss, progress, initial)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)

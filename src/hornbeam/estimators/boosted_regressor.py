@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from hornbeam.data.groups import split_group_column
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
@@ -165,7 +166,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
 
     @exclusive
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Train the trees, round by round.
 
         Parameters
@@ -176,6 +177,9 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
             Numbers.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights: a row of weight 2 counts as two rows.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: early stopping holds them out together. Or the
+            name of their column in a data frame, which is then no feature. "copies": equal rows are a group.
 
         Returns
         -------
@@ -183,15 +187,16 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
             Itself, fitted.
         """
         require_in_memory(self, X)
+        X, groups = split_group_column(X, groups)  # before init is fitted to X
         with Progress(self, X, y, sample_weight) as progress:
             target = read_numeric(self, y)
-            table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
+            table = Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
             loss = self._loss()
             if self.init is not None and isinstance(loss, Poisson):
                 mean = exp(loss.initial_score(table)).item()
                 self._least_mean = _LEAST_SHARE * mean
                 loss = self._loss()
-            initial = InitialScores.fit(self.init, X, target, sample_weight, loss)
+            initial = InitialScores.fit(self.init, X, target, sample_weight, loss, groups=groups)
             self._train(table, loss, progress, initial)
         return self
 

@@ -1,14 +1,15 @@
 """`distill`: one tree that approximates a forest or any other classifier."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_predict
-from sklearn.utils.validation import check_is_fitted
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from hornbeam.data.groups import split_group_column
 from hornbeam.data.reading.frame import recombine_rows, to_dense
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
@@ -21,7 +22,7 @@ from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import is_number, limit, parameter_error, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.recipe import Recipe
-from hornbeam.typing import Floats
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["distill"]
 
@@ -36,6 +37,7 @@ def distill(
     y: Any,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     fidelity: float = 0.98,
     max_leaf_nodes: int | None = None,
     max_depth: int | None = None,
@@ -56,6 +58,10 @@ def distill(
         Their class labels, which are counted in the tree.
     sample_weight : array-like of shape (n_rows,), default=None
         Row weights: a row of weight 2 counts as two rows. Passed to the teacher too, if it is fitted here.
+    groups : array-like of shape (n_rows,) or str, default=None
+        Rows that belong together, such as the visits of a patient: the teacher predicts them without all of them. Or
+        the name of their column in a data frame, which is then no feature. Passed to the teacher too, if it is
+        fitted here and its `fit` takes groups; a teacher fitted before is cross-validated.
     fidelity : float, default=0.98
         Share of the full tree's fit to the teacher (the decrease of the squared distance) that the pruned tree must
         keep; smaller values give smaller trees.
@@ -110,8 +116,9 @@ def distill(
         slopes=resolve_slopes(slopes, 0),
     )
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
-    X, labels = to_dense(X), read_classes(student, y)
-    table = Table.read(X, labels, sample_weight=sample_weight)
+    X, groups = split_group_column(to_dense(X), groups)
+    labels = read_classes(student, y)
+    table = Table.read(X, labels, sample_weight=sample_weight, groups=groups)
     if table.n_rows != len(labels.codes):
         raise DataError("some rows have weight 0; expected weights above 0. Leave these rows out.")
     if len(labels.classes) < 2:
@@ -119,7 +126,8 @@ def distill(
             f"y has the one class {labels.classes.item(0)!r}; expected two or more to tell apart."
         )
     seed, threads = resolve_seed(random_state), n_threads(n_jobs)
-    teacher = _fitted(teacher, X, y, sample_weight, seed, n_jobs)
+    rows = _Rows(X, y, {} if sample_weight is None else {"sample_weight": sample_weight}, table.group)
+    teacher, fitted_here = _fitted(teacher, rows, seed, n_jobs)
     if not hasattr(teacher, "classes_"):
         raise ParameterError(
             f"the teacher, a {type(teacher).__name__}, has no classes_; expected the labels of the columns of its "
@@ -139,18 +147,36 @@ def distill(
 
     folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # at most the rows of the largest class
     shape = (table.n_rows, len(labels.classes))
-    held_out = _held_out(teacher, X, y, sample_weight, held_out, folds, shape)
+    if held_out is None:
+        held_out = _held_out(teacher, rows, folds, fitted_here)
+    held_out = None if held_out is None else _checked(held_out, shape)
     held_out = None if held_out is None else held_out[ordered.origin]
     tree = distillation.fit(ordered.table, predict, held_out, threads)
     student._set_fitted_tree(tree, labels.classes, table.names, table.class_weight, None)
     return student
 
 
-def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs: int | None) -> Any:
-    """Return the teacher if it is fitted, else a fitted clone; None stands for a forest."""
+class _Rows(NamedTuple):
+    """The rows that a teacher is fitted to, the weights for its `fit`, and the group of each row."""
+
+    X: Any
+    y: Any
+    weights: dict[str, Any]
+    group: Counts | None
+
+    def fit(self, estimator: Any) -> Any:
+        """Fit an estimator, with the groups if its `fit` takes them."""
+        options = dict(self.weights)
+        if self.group is not None and has_fit_parameter(estimator, "groups"):
+            options["groups"] = self.group
+        return estimator.fit(self.X, self.y, **options)
+
+
+def _fitted(teacher: Any, rows: _Rows, seed: int, n_jobs: int | None) -> tuple[Any, bool]:
+    """Return the teacher if it is fitted, else a fitted clone, and whether it was fitted here; None is a forest."""
     if teacher is None:
-        forest = ForestClassifier(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
-        return forest.fit(X, y, sample_weight=sample_weight)
+        teacher = ForestClassifier(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
+        return rows.fit(teacher), True
     if isinstance(teacher, type):
         raise ParameterError(
             f"the teacher is the class {teacher.__name__} itself; expected an instance: {teacher.__name__}()."
@@ -163,18 +189,18 @@ def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs:
     try:
         check_is_fitted(teacher)
     except NotFittedError:
-        return _fit_clone(teacher, X, y, sample_weight)
+        return _fit_clone(teacher, rows), True
     except TypeError:  # not a scikit-learn estimator: taken as fitted
-        return teacher
-    return teacher
+        return teacher, False
+    return teacher, False
 
 
-def _fit_clone(teacher: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+def _fit_clone(teacher: Any, rows: _Rows) -> Any:
     """Fit a clone of the teacher, with out-of-bag probabilities if it can have them."""
     fitted = clone(teacher)
     if _lacks_out_of_bag(fitted):
         fitted.set_params(oob_score=True)
-    return fitted.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+    return rows.fit(fitted)
 
 
 def _lacks_out_of_bag(teacher: Any) -> bool:
@@ -185,18 +211,26 @@ def _lacks_out_of_bag(teacher: Any) -> bool:
     return of_bags and known.get("oob_score") is False and not known.get("warm_start")
 
 
-def _held_out(
-    teacher: Any, X: Any, y: Any, sample_weight: Any, passed: Any, folds: int, shape: tuple[int, int]
-) -> Floats | None:
+def _held_out(teacher: Any, rows: _Rows, folds: int, fitted_here: bool) -> Any:
     """Return held-out probabilities of the teacher; None if there are none and it cannot be cloned."""
-    predicted = getattr(teacher, "oob_decision_function_", None) if passed is None else passed
-    if predicted is None and folds > 1 and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
+    can_be_cloned = hasattr(teacher, "get_params") and hasattr(teacher, "fit")
+    if rows.group is not None and not (fitted_here and has_fit_parameter(teacher, "groups")):
+        # Its out-of-bag rows may belong to groups of which it knows other rows.
+        if not can_be_cloned:
+            return None
+        by_group = GroupKFold(min(_FOLDS, len(np.unique(rows.group))))
+        return cross_val_predict(
+            clone(teacher), rows.X, rows.y, groups=rows.group, cv=by_group, method="predict_proba"
+        )
+    predicted = getattr(teacher, "oob_decision_function_", None)
+    if predicted is None and folds > 1 and can_be_cloned:
         if _lacks_out_of_bag(teacher):
-            predicted = _fit_clone(teacher, X, y, sample_weight).oob_decision_function_
-        else:
-            predicted = cross_val_predict(clone(teacher), X, y, cv=folds, method="predict_proba")
-    if predicted is None:
-        return None
+            return _fit_clone(teacher, rows).oob_decision_function_
+        return cross_val_predict(clone(teacher), rows.X, rows.y, cv=folds, method="predict_proba")
+    return predicted
+
+
+def _checked(predicted: Any, shape: tuple[int, int]) -> Floats:
     held_out = np.asarray(predicted, dtype=np.float64)
     if held_out.shape != shape:
         raise DataError(

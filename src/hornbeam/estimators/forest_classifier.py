@@ -180,6 +180,7 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         engine: Any = None,
         grow_rows: int | None = None,
         memory: int | None = None,
@@ -195,6 +196,9 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
             Class labels; for files, the name of the column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
             Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are drawn together for a tree. Or the name
+            of their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
         engine : Engine, default=None
             What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
             this process. The forest does not depend on it.
@@ -212,12 +216,14 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_source_like(X):
-                source = open_source(X, y, sample_weight, self.class_weight, engine)
+                source = open_source(X, y, sample_weight, self.class_weight, engine, groups=groups)
                 classes = classes_of(source)
             else:
                 labels = read_classes(self, y)
                 classes, memory = labels.classes, sys.maxsize
-                table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
+                table = Table.read(
+                    X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
+                )
                 source = MemorySource(table)
             result, table = self._train(source, progress, engine, grow_rows, memory)
             self.classes_ = classes

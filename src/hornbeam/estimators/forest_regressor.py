@@ -161,6 +161,7 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         y: Any = None,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         engine: Any = None,
         grow_rows: int | None = None,
         memory: int | None = None,
@@ -176,6 +177,9 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
             Numbers; for files, the name of the column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
             Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are drawn together for a tree. Or the name
+            of their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
         engine : Engine, default=None
             What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
             this process. The forest does not depend on it.
@@ -193,10 +197,12 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_source_like(X):
-                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC)
+                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC, groups=groups)
             else:
                 target, memory = read_numeric(self, y), sys.maxsize
-                source = MemorySource(Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC))
+                source = MemorySource(
+                    Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
+                )
             result, table = self._train(source, progress, engine, grow_rows, memory)
             if result.out_of_bag is not None:
                 self._score_out_of_bag(result.out_of_bag, table)

@@ -77,6 +77,7 @@ def fit(
     y: Any,
     sample_weight: Any = None,
     *,
+    groups: Any = None,
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
@@ -88,6 +89,7 @@ def fit(
     X : array-like or data frame of shape (n_rows, n_features)
     y : array-like of shape (n_rows,) or Labels
     sample_weight : array-like of shape (n_rows,), optional
+    groups : array-like of shape (n_rows,) or "copies", optional
     n_jobs : int, optional
         Number of threads of this fit; the `n_jobs` of the settings is saved with the model.
     on_progress : callable, optional
@@ -104,7 +106,9 @@ def fit(
     2
     """
     labels = y if isinstance(y, Labels) else read_labels(y)
-    table = Table.read(X, labels, sample_weight=sample_weight, class_weight=settings.class_weight)
+    table = Table.read(
+        X, labels, sample_weight=sample_weight, class_weight=settings.class_weight, groups=groups
+    )
     tree = classification_fitter(settings, table).fit(
         table, n_jobs=n_threads(n_jobs), on_progress=on_progress
     )
@@ -214,6 +218,7 @@ def fit_regression(
     y: Any,
     sample_weight: Any = None,
     *,
+    groups: Any = None,
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
@@ -222,7 +227,7 @@ def fit_regression(
     Parameters
     ----------
     settings : RegressionSettings
-    X, y, sample_weight, n_jobs, on_progress
+    X, y, sample_weight, groups, n_jobs, on_progress
         As in `fit`; y is numeric.
 
     Returns
@@ -235,7 +240,7 @@ def fit_regression(
     >>> fit_regression(RegressionSettings("cart"), [[0.0], [1.0]], [2.0, 4.0]).tree.n_leaves
     2
     """
-    table = Table.read(X, y, sample_weight=sample_weight, target=Kind.NUMERIC)
+    table = Table.read(X, y, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
     tree = regression_fitter(settings, table).fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
     return Model(tree, "TreeRegressor", _as_parameters(settings), {"named": table.names is not None})
 

@@ -128,7 +128,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
         self.n_jobs = n_jobs
 
     @exclusive
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Grow a tree unless one is given, and make rules from it.
 
         Parameters
@@ -139,6 +139,9 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights: a row of weight 2 counts as two rows.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
+            their column in a data frame, which is then no feature. "copies": equal rows are a group.
 
         Returns
         -------
@@ -153,6 +156,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
             labels,
             sample_weight=sample_weight,
             class_weight=None if estimator is None else estimator.class_weight,
+            groups=groups,
             schema=None if tree is None else tree.schema,
         )
         if estimator is not None:

@@ -256,6 +256,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         engine: Any = None,
         grow_rows: int | None = None,
         memory: int | None = None,
@@ -272,6 +273,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
             Class labels; for files, the name of the column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
             Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
+            their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
         engine : Engine, default=None
             What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
             tree does not depend on it.
@@ -292,12 +296,14 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_source_like(X):
-                source = open_source(X, y, sample_weight, self.class_weight, engine)
+                source = open_source(X, y, sample_weight, self.class_weight, engine, groups=groups)
                 listener = progress.listener(source.n_rows)
                 self._set_fitted_tree(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
                 return self
             labels = read_classes(self, y)
-            table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
+            table = Table.read(
+                X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
+            )
             warn_about_classes(table)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:

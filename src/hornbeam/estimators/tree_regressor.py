@@ -203,6 +203,7 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         y: Any = None,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         engine: Any = None,
         grow_rows: int | None = None,
         memory: int | None = None,
@@ -219,6 +220,9 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
             Numbers; for files, the name of the column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
             Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
+            their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
         engine : Engine, default=None
             What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
             tree does not depend on it.
@@ -239,12 +243,12 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_source_like(X):
-                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC)
+                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC, groups=groups)
                 options = (engine, grow_rows, cache, memory, progress.listener(source.n_rows))
                 self._set_fitted(*fit_to_source(self, regression_fitter, source, *options))
                 return self
             target = read_numeric(self, y)
-            table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
+            table = Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
                 warn_about_columns(table)

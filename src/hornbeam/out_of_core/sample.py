@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.row_order import GOLDEN_GAMMA, splitmix64
-from hornbeam.data.sources import Partition, Source
+from hornbeam.data.row_order import GOLDEN_GAMMA, first_units, splitmix64
+from hornbeam.data.sources import Partition, Source, has_groups
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Counts
@@ -47,6 +47,9 @@ def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> T
     rows that are likely to be chosen: those below a bound that a few more than `n_rows` are expected to have. If too
     few have it, a chance of 1 in 10**15, the bound is doubled.
 
+    If rows belong to groups, the hash is that of the group: whole groups are drawn, with at most `n_rows` rows
+    together. All rows are read for that.
+
     Examples
     --------
     >>> from hornbeam.data import LocalEngine, MemorySource
@@ -62,7 +65,7 @@ def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> T
     bound = _LARGEST if enough >= 1 else int(enough * _LARGEST)
     while True:
         [drawn] = engine.reduce(_draw, source.partitions(), (source, seed, bound))
-        if bound == _LARGEST or sum(len(some.hash) for some in drawn) >= n_rows:
+        if bound == _LARGEST or sum(len(some.hash) for some in drawn) > n_rows:
             return _join(drawn, n_rows, source)
         bound = min(2 * bound, _LARGEST)
 
@@ -93,11 +96,16 @@ def _draw(partitions: Sequence[Partition], shared: tuple[Source, int, int]) -> l
     """Read the rows whose hashes are at most the bound: a task of the engine."""
     source, seed, bound = shared
     drawn = []
+    whole = has_groups(source)
     for partition in partitions:
-        hashes = draw_numbers(partition.begin, partition.end, seed)
+        rows = source.read(partition) if whole else None
+        if rows is None or rows.group is None:
+            hashes = draw_numbers(partition.begin, partition.end, seed)
+        else:
+            hashes = splitmix64(rows.group.view(np.uint64) + splitmix64(np.full(1, seed, np.uint64)))
         chosen = np.flatnonzero(hashes <= np.uint64(bound))
         if len(chosen):
-            some = source.read(partition, rows=chosen)
+            some = source.read(partition, rows=chosen) if rows is None else rows.take(chosen)
             drawn.append(
                 _Drawn(
                     partition.begin + chosen, hashes[chosen], list(some.columns), replace(some, columns=())
@@ -111,7 +119,7 @@ def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
     if not drawn:
         raise DataError("the source has no rows of positive weight, expected some to draw a sample from")
     hashes, place = (np.concatenate([getattr(some, name) for some in drawn]) for name in ("hash", "place"))
-    chosen = np.argpartition(hashes, n_rows - 1)[:n_rows] if len(hashes) > n_rows else np.arange(len(hashes))
+    chosen = first_units(hashes, n_rows)
     chosen = chosen[np.argsort(place[chosen])]
     columns = []
     for feature in range(source.schema.n_features):
@@ -122,6 +130,7 @@ def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
     target = [some.rest.target for some in drawn if some.rest.target is not None]
     weight = [some.rest.weight for some in drawn if some.rest.weight is not None]
     values = [some.rest.numeric_target.values for some in drawn if some.rest.numeric_target is not None]
+    group = [some.rest.group for some in drawn if some.rest.group is not None]
     return Table(
         source.schema,
         tuple(columns),
@@ -134,4 +143,5 @@ def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
         None
         if first.numeric_target is None
         else replace(first.numeric_target, values=np.concatenate(values)[chosen]),
+        group=np.concatenate(group)[chosen] if group else None,
     )

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.row_order import break_ties, row_hash, target_bits
+from hornbeam.data.groups import n_units
+from hornbeam.data.row_order import first_units, row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
@@ -17,7 +19,7 @@ from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
+from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold
 from hornbeam.tuning.limits import MOST_CELLS, max_rows, max_trees
 from hornbeam.tuning.simulation import Simulation
 from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
@@ -170,9 +172,9 @@ class CrossFitted(Fitter):
 
         The held-out weights of a row add up to its weight over all assignments.
         """
-        n_rows = n_copies(table)
-        n_folds = min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
-        repeats = self.repeats or (_REPEATS if n_rows < _FEW_ROWS else 1)
+        n = n_units(table)
+        n_folds = min(self.folds or (10 if n < _MANY_ROWS else 5), n)
+        repeats = self.repeats or (_REPEATS if n < _FEW_ROWS else 1)
         most = self._max_trees(recipe, table, bins, codes, n_folds * repeats)
         n_folds, repeats = min(n_folds, most), max(min(repeats, most // n_folds), 1)
         fold_trees: list[FoldTree] = []
@@ -191,14 +193,12 @@ class CrossFitted(Fitter):
         tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()), table)
         return max_trees(tree.n_nodes, n_classes, self.cells)
 
-    def _sample(self, codes: Codes, table: Table) -> Indices | None:
+    def _sample(self, codes: Codes, table: Table) -> NDArray[np.intp] | None:
         """Choose the rows to use; None for all of them."""
         rows = min(self.rows, max_rows(table.schema.n_channels, self.cells))
         if table.n_rows <= rows:
             return None
-        hashes = break_ties(row_hash(codes, target_bits(table), self.seed))
-        chosen: Indices = np.sort(np.argpartition(hashes, rows)[:rows])
-        return chosen
+        return first_units(unit_ranks(row_hash(codes, target_bits(table), self.seed), table), rows)
 
 
 def fit_strengths(

@@ -7,6 +7,7 @@ from operator import add
 
 import numpy as np
 
+from hornbeam.data.groups import n_units
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
@@ -24,7 +25,7 @@ from hornbeam.tuning.candidate_losses import (
     powers,
     squared_losses,
 )
-from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
+from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold
 from hornbeam.typing import Floats
 
 __all__ = ["CrossValidated"]
@@ -121,7 +122,7 @@ class CrossValidated(Fitter):
         recipe = replace(self.recipe, pruner=None)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        assignment = FoldAssignment.of(table, codes, min(self.folds, n_copies(table)), self.seed)
+        assignment = FoldAssignment.of(table, codes, min(self.folds, n_units(table)), self.seed)
         fold_trees = grow_without_fold(recipe, table, bins, codes, assignment, n_jobs)
         candidates = self.candidates
         if callable(candidates):

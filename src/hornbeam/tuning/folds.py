@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.row_order import row_hash, target_bits
+from hornbeam.data.row_order import row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import Recipe
@@ -27,7 +27,6 @@ __all__ = [
     "FoldTree",
     "end_nodes",
     "grow_without_fold",
-    "n_copies",
     "route_held_out",
 ]
 
@@ -39,19 +38,44 @@ def _strata(table: Table) -> Counts | Indices:
     if table.numeric_target is None:
         return target_bits(table)
     weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
-    values, place = np.unique(table.numeric_target.values, return_inverse=True)
-    weight_of_value = np.zeros(len(values), np.int64)
+    return _parts(table.numeric_target.values, weight, _STRATA)
+
+
+def _parts(values: Floats, weight: Counts, n_parts: int) -> Counts:
+    """Cut values into parts of nearly equal weight; equal values are in the same part."""
+    distinct, place = np.unique(values, return_inverse=True)
+    weight_of_value = np.zeros(len(distinct), np.int64)
     np.add.at(weight_of_value, place, weight)
     below = np.cumsum(weight_of_value) - weight_of_value
-    stratum: Counts = (below * _STRATA // max(int(weight_of_value.sum()), 1))[place]
-    return stratum
+    part: Counts = (below * n_parts // max(int(weight_of_value.sum()), 1))[place]
+    return part
+
+
+def _turns_of_groups(table: Table, hashes: NDArray[np.uint64], n_folds: int) -> Counts:
+    """Return the turn of the group of each row: in turn within strata of groups of a similar mean stratum.
+
+    There are at most as many strata as there are folds' worth of groups, so that another seed gives other folds.
+    """
+    unit = unit_ranks(hashes, table)
+    weight = np.ones(table.n_rows) if table.weight is None else table.weight
+    rows = np.bincount(unit, weight)
+    mean = np.bincount(unit, weight * _strata(table)) / rows
+    distinct, stratum = np.unique(mean, return_inverse=True)
+    n_strata = max(1, min(_STRATA, len(rows) // n_folds))
+    if len(distinct) > n_strata:
+        stratum = _parts(mean, np.ones(len(rows), np.int64), n_strata)
+    order = np.lexsort((np.arange(len(rows)), stratum))
+    turn = np.empty(len(rows), np.int64)
+    turn[order] = np.arange(len(rows))
+    return turn[unit]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldAssignment:
     """Stratified assignment of rows to folds: in turn within each class, copies of a row one after the other.
 
-    A numeric target is cut into twenty parts of nearly equal weight, which are the strata in place of classes.
+    A numeric target is cut into twenty parts of nearly equal weight, which are the strata in place of classes. All rows
+    of a group, with all their copies, are in one fold.
 
     Parameters
     ----------
@@ -76,8 +100,10 @@ class FoldAssignment:
     @classmethod
     def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
         """Assign the rows of a table; their order does not matter, and a row of weight 2 is two rows."""
-        target, weight = _strata(table), table.weight
         hashes = row_hash(codes, target_bits(table), seed)
+        if table.group is not None:
+            return cls(_turns_of_groups(table, hashes, n_folds), None, n_folds)
+        target, weight = _strata(table), table.weight
         order = np.lexsort((hashes, target) if weight is None else (weight, hashes, target))
         copies = weight if table.unit == 1.0 else None
         first = np.empty(len(target), np.int64)
@@ -96,17 +122,6 @@ class FoldAssignment:
         end = self.first + self.copies
         held: Counts = (end - 1 - fold) // self.n_folds - (self.first - 1 - fold) // self.n_folds
         return held
-
-
-def n_copies(table: Table) -> int:
-    """Count the rows of a table, a row of weight 2 twice.
-
-    Examples
-    --------
-    >>> n_copies(Table.read([[1.0], [2.0]], [0, 1], sample_weight=[1, 3]))
-    4
-    """
-    return table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

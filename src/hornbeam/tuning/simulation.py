@@ -2,21 +2,31 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Self
 
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.row_order import GOLDEN_GAMMA, break_ties, row_hash, splitmix64, target_bits
+from hornbeam.data.row_order import (
+    GOLDEN_GAMMA,
+    break_ties,
+    first_units,
+    row_hash,
+    splitmix64,
+    target_bits,
+    unit_ranks,
+)
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
+from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.smoothing import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import FoldTree
 from hornbeam.tuning.limits import max_trees
-from hornbeam.typing import Codes, Floats
+from hornbeam.typing import Codes, Counts, Floats
 
 __all__ = ["Fit", "Simulation"]
 
@@ -26,6 +36,7 @@ _MOST_COPIES = 30_000  # up to here a row of weight 2 becomes two rows
 _MOST_ROWS = 10_000  # of a simulation
 _LEAVES = 100  # simulated leaves that are enough for the two parameters of a calibration
 _MOST_TREES = 8
+_SHARED = 2**32  # added to the number of a repeat: random numbers of groups
 _MOST_GROWN = 40_000  # rows of all trees together, if there are more than two trees
 
 
@@ -42,6 +53,10 @@ class Simulation:
         ``bins.encode(table)``.
     truth : float64 array of shape (n_rows, n_classes) or (n_rows, 1)
         The held-out prediction of each row.
+    unit : int64 array of shape (n_rows,) or None
+        Number of the group of each row, if rows belong to groups.
+    dependence : float
+        Share of the rows of a group whose simulated class depends on one random number; the others have one each.
 
     Notes
     -----
@@ -49,6 +64,10 @@ class Simulation:
     for a few mislabelled rows would be right. Held-out predictions are calibrated, and vary within a leaf. Classes are
     drawn from the predicted probabilities. In regression the held-out residual of each row keeps its size and gets a
     random sign (wild bootstrap), so that heavy tails and unequal variances are kept.
+
+    Rows of a group depend on each other. In regression they get the same sign (wild cluster bootstrap). For classes,
+    the mean product of the held-out residuals of two rows of a group estimates their correlation; two rows share
+    their random number with that probability.
 
     Examples
     --------
@@ -66,6 +85,8 @@ class Simulation:
     bins: Bins
     codes: Codes
     truth: Floats
+    unit: Counts | None = None
+    dependence: float = 0.0
 
     @classmethod
     def of(
@@ -76,7 +97,7 @@ class Simulation:
         fold_trees: Sequence[FoldTree],
         beliefs: Sequence[Floats],
     ) -> Self | None:
-        """Collect the held-out predictions of fold trees, of at most 10,000 rows.
+        """Collect the held-out predictions of fold trees, of at most 10,000 rows; of groups, all rows or none.
 
         A row of weight 2 becomes two rows, if weights are whole and add up to at most 30,000. None if rows are
         fractional: they stop at several leaves.
@@ -95,19 +116,25 @@ class Simulation:
             fold.append(np.full(int(copies.sum()), fold_number, np.uint64))
         row = np.concatenate(rows)
         hashes = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
-        order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")[:_MOST_ROWS]
-        sample = table.take(row[order])
-        if split:
-            sample = replace(sample, weight=None)
-        return cls(sample, bins, codes[row[order]], np.concatenate(truth)[order])
+        order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")
+        bare = replace(table, weight=None) if split else table
+        if table.group is None:
+            order, unit = order[:_MOST_ROWS], None
+        else:
+            unit = unit_ranks(hashes[order], bare.take(row[order]))
+            kept = first_units(unit, _MOST_ROWS)
+            order, unit = order[kept], unit[kept]
+        sample, truths = bare.take(row[order]), np.concatenate(truth)[order]
+        share = 0.0 if unit is None else _dependence(sample, truths, unit)
+        return cls(sample, bins, codes[row[order]], truths, unit, share)
 
     def draw(self, repeat: int) -> Table:
         """Return the rows with the simulated targets of one repeat."""
-        n = self.table.n_rows
-        seed = splitmix64(np.array([repeat + 1], np.uint64))
-        bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * GOLDEN_GAMMA + seed)
-        uniform = (bits >> np.uint64(11)) * 2.0**-53
-        observed = self.table.numeric_target
+        rows, observed = np.arange(self.table.n_rows), self.table.numeric_target
+        uniform = _uniform(rows, repeat + 1)
+        if self.unit is not None:
+            shares = observed is not None or _uniform(rows, -repeat - 1) < self.dependence
+            uniform = np.where(shares, _uniform(self.unit, repeat + 1 + _SHARED), uniform)
         if observed is None:
             target = (uniform[:, None] >= self.truth.cumsum(axis=1)[:, :-1]).sum(axis=1, dtype=np.int32)
             return replace(self.table, target=target)
@@ -159,3 +186,28 @@ class Simulation:
         sums = np.stack([np.bincount(node, weight * each, n) for each in self.truth.T], axis=1)
         mean: Floats = sums / np.where(rows > 0, rows, 1.0)[:, None]
         return mean
+
+
+def _uniform(numbers: Counts, stream: int) -> Floats:
+    """Return a random number from 0 to 1 for each number of a row or group, in one of many streams."""
+    seed = splitmix64(np.array([stream % 2**64], np.uint64))
+    bits = splitmix64((numbers + 1).astype(np.uint64) * GOLDEN_GAMMA + seed)
+    return np.multiply(bits >> np.uint64(11), 2.0**-53)
+
+
+def _dependence(table: Table, truth: Floats, unit: Counts) -> float:
+    """Estimate the share of dependent rows: the square root of the correlation of two rows of a group."""
+    if table.target is None:
+        return 1.0
+    residual = np.eye(truth.shape[1])[table.target] - truth
+    variance = 1 - row_dots(truth, truth)
+    spread = np.sqrt(np.maximum(variance, 0.0))
+    found = sum(_products_in_groups(column, unit) for column in residual.T)
+    possible = _products_in_groups(spread, unit)
+    return round(sqrt(min(max(found / possible, 0.0), 1.0)), 3) if possible > 0 else 0.0
+
+
+def _products_in_groups(values: Floats, unit: Counts) -> float:
+    """Sum the products of two rows of a group, over all ordered pairs of different rows."""
+    sums = np.bincount(unit, values)
+    return dot(sums, sums) - dot(values, values)

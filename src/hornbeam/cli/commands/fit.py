@@ -122,10 +122,10 @@ def fit(
     held = None
     if rows.large is None:
         rows = rows._replace(roles=with_doubts(rows.roles, copies_of_target(rows), forced))
-        kept, held = _split(rows.table, options["holdout"], options["seed"])
+        kept, held = _split(rows, options["holdout"], options["seed"])
         model, n_rows = _fitted(kept, rows, options), kept.num_rows
     else:
-        files, jobs = (rows.large, target, rows.weight, rows.features), options["jobs"]
+        files, jobs = (rows.large, target, rows.weight, rows.groups, rows.features), options["jobs"]
         _refuse_costs(rows, options)
         large_rows = open_rows(*files, options["balanced"], rows.is_regression, jobs)
         rows = rows._replace(roles=with_doubts(rows.roles, copies_in(large_rows, jobs), forced))
@@ -176,11 +176,12 @@ def _sizes(path: Any, n_leaves: int) -> str:
     )
 
 
-def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]:
+def _split(rows: Training, share: float | None, seed: int | None) -> tuple[Any, Any]:
     """Split the rows into training rows and holdout; the holdout is None without --holdout."""
+    table = rows.table
     if share is None:
         return table, None
-    return split_holdout(table, n_held_out(table.num_rows, share), seed)
+    return split_holdout(table, n_held_out(table.num_rows, share), seed, rows.group_numbers())
 
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:
@@ -262,7 +263,11 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
     _refuse_costs(rows, options)
     with progress("growing", table.num_rows) as listener:
-        fit_options = {"n_jobs": options["jobs"], "on_progress": listener}
+        fit_options = {
+            "groups": rows.groups_of(table),
+            "n_jobs": options["jobs"],
+            "on_progress": listener,
+        }
         if rows.is_regression:
             return headless.fit_regression(
                 headless.RegressionSettings(**parameters), X, table[rows.target], weight, **fit_options

@@ -63,8 +63,11 @@ def study(
             "ones. Pass --kind classification if they are classes, or see hornbeam fit --holdout 0.2 for a number."
         )
     table = _table(rows)
-    if folds > table.n_rows:
-        raise DataError(f"{folds} folds of {table.n_rows} rows: expected a row in each fold at least.")
+    n_units, unit = table.n_rows, "row"
+    if table.group is not None:
+        n_units, unit = len(set(table.group.tolist())), "group"
+    if folds > n_units:
+        raise DataError(f"{folds} folds of {n_units} {unit}s: expected a {unit} in each fold at least.")
     contest = methods(seed, jobs)
     sums: dict[str, list[Any]] = {name: [] for name in contest}
     leaves: dict[str, list[int]] = {name: [] for name in contest}
@@ -83,17 +86,25 @@ def _table(rows: Training) -> Any:
     from hornbeam.data.table import Table
 
     weight = None if rows.weight is None else rows.table[rows.weight].to_numpy()
-    return Table.read(rows.table.select(rows.features), rows.table[rows.target], sample_weight=weight)
+    groups = rows.groups_of(rows.table)
+    return Table.read(
+        rows.table.select(rows.features), rows.table[rows.target], sample_weight=weight, groups=groups
+    )
 
 
 def _folds(table: Any, n_folds: int, seed: int) -> Any:
-    """Pairs of training rows and test rows, stratified by class."""
+    """Pairs of training rows and test rows, stratified by class; of groups, all rows of each are in one fold."""
     import numpy as np
 
-    order = np.random.default_rng(seed).permutation(table.n_rows)
-    order = order[np.argsort(table.target[order], kind="stable")]
-    fold_of = np.empty(table.n_rows, np.intp)
-    fold_of[order] = np.arange(table.n_rows) % n_folds
+    random = np.random.default_rng(seed)
+    if table.group is None:
+        order = random.permutation(table.n_rows)
+        order = order[np.argsort(table.target[order], kind="stable")]
+        fold_of = np.empty(table.n_rows, np.intp)
+        fold_of[order] = np.arange(table.n_rows) % n_folds
+    else:
+        groups, unit = np.unique(table.group, return_inverse=True)
+        fold_of = random.permutation(len(groups))[unit] % n_folds
     for fold in range(n_folds):
         yield tuple(table.take(np.flatnonzero(part)) for part in (fold_of != fold, fold_of == fold))
 

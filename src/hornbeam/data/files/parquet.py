@@ -12,6 +12,7 @@ from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.fixed_point import to_fixed_point
+from hornbeam.data.groups import COPIES, copies_as_groups
 from hornbeam.data.labels import match_labels
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind, Schema
@@ -40,6 +41,8 @@ class ParquetSource:
         Hash of the files, the columns and the schema.
     addresses : tuple of Partition
         The partitions of the rows that are kept.
+    copies : bool, default False
+        Whether rows of equal values and target are a group.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class ParquetSource:
     weight_scale: WeightScale
     fingerprint: str
     addresses: tuple[Partition, ...] = field(repr=False)
+    copies: bool = False
 
     @classmethod
     def open(
@@ -72,6 +76,7 @@ class ParquetSource:
         weight: str | None = None,
         features: Sequence[str] | None = None,
         class_weight: Any = None,
+        groups: str | None = None,
         schema: Schema | None = None,
         engine: Engine | None = None,
         labelled: bool = False,
@@ -95,6 +100,8 @@ class ParquetSource:
             frame.
         class_weight : mapping, "balanced" or None
             A factor per class for the search for splits; rows of a class with factor 0 are dropped.
+        groups : str, optional
+            The column of groups, whose rows belong together; it is no feature. "copies": rows of equal values.
         schema : Schema, optional
             The schema to match; inferred by default. Its names are the features.
         engine : Engine, optional
@@ -145,7 +152,8 @@ class ParquetSource:
         as_text = [
             name for name, values in known.items() if name and any(isinstance(one, str) for one in values)
         ]
-        needed = None if schema is not None else (target, weight, *keep, *(features or ()))
+        group = None if groups == COPIES else groups
+        needed = None if schema is not None else (target, weight, group, *keep, *(features or ()))
         folders = folder_types(files, as_text, needed)
         footers = add_folder_types(read_footers(files, engine), folders)
         names = features if schema is None else schema.names
@@ -158,6 +166,7 @@ class ParquetSource:
             names,
             class_weight,
             keep,
+            group=group,
             labelled=labelled,
             numeric=numeric,
             folders=folders,
@@ -175,10 +184,11 @@ class ParquetSource:
         elif target is not None and not numeric:
             scale = replace(scale, class_factors=summary.match_factors(scale.class_factors, schema.classes))
         contents = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
-        roles = (target, weight, sorted(map(repr, selection.dropped)))
+        roles = (target, weight, *([groups] if groups else ()), sorted(map(repr, selection.dropped)))
         facts = (contents, roles, schema, scale.step, scale.unit, *(scale.target_units or ()))
         key = fingerprint(*map(repr, facts), scale.class_factors)
-        return cls(selection, schema, scale, key, tuple(_renumbered(partitions, summary.rows)))
+        addresses = tuple(_renumbered(partitions, summary.rows))
+        return cls(selection, schema, scale, key, addresses, groups == COPIES)
 
     @property
     def n_rows(self) -> int:
@@ -194,6 +204,11 @@ class ParquetSource:
     def class_weight(self) -> Floats | None:
         """Factor of each class in the search for splits; None if all are 1."""
         return self.weight_scale.class_factors
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows belong to groups, which are drawn and held out as a whole."""
+        return self.copies or self.selection.group is not None
 
     def partitions(self) -> tuple[Partition, ...]:
         """Return the row groups, or parts of large ones, with rows that are kept, in the order of the files."""
@@ -216,7 +231,7 @@ class ParquetSource:
             )
         raw, labels, scale = extract.raw, extract.labels, self.weight_scale
         values, units = extract.values, scale.target_units
-        return Table(
+        table = Table(
             schema,
             () if raw is None else raw.encode(schema)[0],
             None if labels is None else match_labels(labels, schema.classes),
@@ -228,7 +243,9 @@ class ParquetSource:
             schema.names,
             scale.class_factors,
             None if values is None or units is None else NumericTarget(values, *units),
+            group=extract.group,
         )
+        return replace(table, group=copies_as_groups(table)) if self.copies and features is None else table
 
 
 def _renumbered(partitions: Iterable[Partition], rows: Mapping[Partition, int]) -> Iterable[Partition]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hornbeam.data.files.footers import TEXT, Footer, common_types, feature_kind
 from hornbeam.data.files.row_groups import part_rows, read_rows
+from hornbeam.data.groups import hash_groups
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.numeric_target import read_numeric_target
 from hornbeam.data.reading.frame import read_features
@@ -24,7 +25,7 @@ __all__ = ["Extract", "Selection", "select"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extract:
-    """Raw columns, labels or numeric target, and weights of the rows that are kept.
+    """Raw columns, labels or numeric target, weights and groups of the rows that are kept.
 
     `raw` is None when no columns were requested.
     """
@@ -34,6 +35,7 @@ class Extract:
     labels: Labels | None
     weight: Floats | None
     values: Floats | None = None
+    group: Counts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Selection:
         Other columns, which `read_kept` reads.
     folders : mapping from str to str
         The columns in folder names and their types; see `folder_types`.
+    group : str or None
+        The column of groups.
 
     Examples
     --------
@@ -78,11 +82,12 @@ class Selection:
     numeric: bool = False
     kept: tuple[str, ...] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
+    group: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return *self.features, *_not_none(self.target, self.weight), *self.kept
+        return *self.features, *_not_none(self.target, self.weight, self.group), *self.kept
 
     @property
     def most_rows(self) -> int:
@@ -90,12 +95,12 @@ class Selection:
         return part_rows(len(self.names))
 
     def extract(self, partition: Partition, features: Sequence[str], rows: Counts | None = None) -> Extract:
-        """Read some features, and the target and weights, of the rows of a partition that are kept.
+        """Read some features, and the target, weights and groups, of the rows of a partition that are kept.
 
         `rows`, in ascending order, selects some of these; `n_rows` of the result counts all.
         """
         with _unit_in_errors(partition):
-            names = [*features, *_not_none(self.target, self.weight)]
+            names = [*features, *_not_none(self.target, self.weight, self.group)]
             table = read_rows(partition, names, self.text, self.most_rows, self.folders)
             if self.labelled and self.target is not None and table[self.target].null_count:
                 table = table.filter(table[self.target].is_valid())
@@ -106,6 +111,7 @@ class Selection:
             raw = read_features(table.select(list(features)), None) if features else None
             labels, values = self._target(table)
             weight = None if self.weight is None else self._weights(table[self.weight])
+            group = None if self.group is None else hash_groups(table[self.group])
         kept = self._kept(labels, weight)
         if kept is not None:
             n_rows = int(np.count_nonzero(kept))
@@ -115,13 +121,14 @@ class Selection:
             kept = np.zeros(len(kept), np.bool_)
             kept[chosen] = True
         if kept is None:
-            return Extract(n_rows, raw, labels, weight, values)
+            return Extract(n_rows, raw, labels, weight, values, group)
         return Extract(
             n_rows,
             None if raw is None else raw.take(kept),
             None if labels is None else labels.take(kept),
             None if weight is None else weight[kept],
             None if values is None else values[kept],
+            None if group is None else group[kept],
         )
 
     def _target(self, table: Any) -> tuple[Labels | None, Floats | None]:
@@ -156,6 +163,7 @@ def select(
     class_weight: Any,
     kept: Sequence[str] = (),
     *,
+    group: str | None = None,
     labelled: bool = False,
     numeric: bool = False,
     folders: Mapping[str, str] | None = None,
@@ -180,14 +188,16 @@ def select(
         raise ParameterError("class_weight was given, and the target is numeric. Leave class_weight out.")
     if isinstance(class_weight, Mapping):
         dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
-    others = _not_none(target, weight)
+    others = _not_none(target, weight, group)
     names = _features(footers[0], others, features)
     if features is None:  # columns in folder names must be in those of all files, also if the first has none
         names += tuple([name for name in folders or () if name not in (*names, *others, *footers[0].index)])
     types = common_types(footers, [*names, *others])
     common_types(footers, kept)
     text = tuple([name for name, held in types.items() if held == TEXT])
-    selection = Selection(names, target, weight, text, dropped, labelled, numeric, tuple(kept), folders or {})
+    selection = Selection(
+        names, target, weight, text, dropped, labelled, numeric, tuple(kept), folders or {}, group
+    )
     return selection, {name: feature_kind(name, types[name]) for name in names}
 
 
@@ -212,7 +222,7 @@ def _features(footer: Footer, others: list[str], features: Sequence[str] | None)
     if len(set(roles)) < len(roles):
         twice = next(name for at, name in enumerate(roles) if name in roles[:at])
         raise ParameterError(
-            f"The column {twice!r} has two roles; expected it once among features, target and weight."
+            f"The column {twice!r} has two roles; expected it once among features, target, weight and groups."
         )
     return tuple(features)
 

@@ -13,12 +13,20 @@ from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_
 from hornbeam.data.reading.named_rows import is_named_rows, missing_columns_error, read_named_rows
 from hornbeam.data.reading.raw_columns import RawColumns, as_array, check_shape
 from hornbeam.data.schema import Schema, generated_names
-from hornbeam.errors import ContainerError, DataError, MissingExtraError
+from hornbeam.errors import ContainerError, DataError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["drop_extra_columns", "is_sparse", "read_features", "recombine_rows", "select_columns", "to_dense"]
+__all__ = [
+    "drop_extra_columns",
+    "is_sparse",
+    "read_features",
+    "recombine_rows",
+    "select_columns",
+    "take_column",
+    "to_dense",
+]
 
 _MOST_BYTES = 2**32  # of a sparse matrix as dense data
 
@@ -169,6 +177,31 @@ def drop_extra_columns(X: Any, names: Sequence[str]) -> Any:
     """
     frame = _frame_of(X)
     return X if frame is None else _without_extras(frame, names).to_native()
+
+
+def take_column(X: Any, name: str, role: str) -> tuple[Any, NDArray[Any]]:
+    """Return the frame without one column, and the values of that column.
+
+    Raises
+    ------
+    ParameterError
+        If X is not a frame, or has no such column; `role` is the parameter that names it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> take_column(pd.DataFrame({"a": [3.0], "id": [7]}), "id", "groups")
+    (     a
+    0  3.0, array([7]))
+    """
+    frame = _frame_of(X)
+    if frame is None or name not in frame.columns:
+        found = "is no data frame" if frame is None else "has no such column"
+        raise ParameterError(
+            f"{role}={name!r} is the name of a column, and X {found}; expected a data frame that has it, or one value "
+            f"per row. Pass {role} as an array."
+        )
+    return frame.drop(name).to_native(), frame.get_column(name).to_numpy()
 
 
 def _lazy_frame_error(X: Any) -> ContainerError:

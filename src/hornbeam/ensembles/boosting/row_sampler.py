@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.row_order import canonical_order
+from hornbeam.data.row_order import canonical_order, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.typing import Bools, Codes, Counts
 
@@ -24,6 +24,8 @@ class RowSampler:
     position : int64 array of shape (n_rows,)
         Position of each row in the canonical order, which does not depend on the order of the table.
     seed : int
+    unit : int64 array of shape (n_rows,) or None
+        Number of the group of each row, if rows belong to groups: these are held out as a whole.
 
     Notes
     -----
@@ -40,14 +42,15 @@ class RowSampler:
 
     position: Counts
     seed: int
+    unit: Counts | None = None
 
     @classmethod
     def of(cls, table: Table, codes: Codes, seed: int) -> Self:
         """Compute the canonical order of the rows of a table."""
-        order, _ = canonical_order(table, codes)
+        order, hashes = canonical_order(table, codes)
         position = np.empty(len(order), np.int64)
         position[order] = np.arange(len(order))
-        return cls(position, seed)
+        return cls(position, seed, None if table.group is None else unit_ranks(hashes, table))
 
     def _random_bits(self, key: int) -> NDArray[np.uint64]:
         bits: NDArray[np.uint64] = np.random.Philox(key=[self.seed, key]).random_raw(len(self.position))
@@ -63,7 +66,14 @@ class RowSampler:
         return drawn
 
     def held_out(self, share: float, strata: NDArray[np.int32] | None = None) -> Bools:
-        """Draw a share of the rows, the same share of every stratum."""
+        """Draw a share of the rows, the same share of every stratum; or groups of at most that share, at least one."""
+        if self.unit is not None:
+            rows = np.bincount(self.unit)
+            in_turn = np.argsort(np.random.Philox(key=[self.seed, _HELD_OUT]).random_raw(len(rows)))
+            n_units = np.searchsorted(np.cumsum(rows[in_turn]), share * len(self.unit), side="right")
+            chosen = np.zeros(len(rows), np.bool_)
+            chosen[in_turn[: max(1, n_units)]] = True
+            return chosen[self.unit]
         bits = self._random_bits(_HELD_OUT)
         order = np.argsort(bits) if strata is None else np.lexsort((bits, strata))
         steps = np.floor(np.arange(len(order) + 1) * share)

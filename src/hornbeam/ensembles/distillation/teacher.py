@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornbeam.data.row_order import break_ties
+from hornbeam.data.row_order import unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss, SquaredError, class_loss
@@ -112,12 +112,13 @@ def _fit_boosted(
 ) -> tuple[tuple[BoostedTrees, ...], Floats]:
     """Fit a model without each fold, and predict the fold with it."""
     table = rows.table
-    order = np.argsort(break_ties(rows.row_hash), kind="stable")
+    unit = unit_ranks(rows.row_hash, table)
+    n_folds = min(_FOLDS, int(unit.max()) + 1)
     held_out = np.zeros((table.n_rows, table.schema.n_outputs))
     models = []
-    for number in range(min(_FOLDS, table.n_rows)):
-        held = np.sort(order[number::_FOLDS])
-        known = np.setdiff1d(order, held) if table.n_rows > 1 else held
+    for fold in range(n_folds):
+        held = np.flatnonzero(unit % _FOLDS == fold)
+        known = np.flatnonzero(unit % _FOLDS != fold) if n_folds > 1 else held
         boosting = Boosting(
             loss, Leafwise(l2_regularization=_RIDGE), n_rounds=_ROUNDS, learning_rate=_RATE, seed=seed
         )

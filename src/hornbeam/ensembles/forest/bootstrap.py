@@ -46,6 +46,8 @@ class Bootstrap:
         Weight of each row per draw; None for 1.
     seed : int
         Seed of the draws.
+    unit : int64 array of shape (n_rows,) or None
+        Number of the group of each row: a copy is a group then, and all its rows are drawn together.
 
     Notes
     -----
@@ -68,11 +70,21 @@ class Bootstrap:
     n_draws: int
     factor: Floats | None = None
     seed: int = 0
+    unit: Counts | None = None
 
     @classmethod
-    def of(cls, table: Table, max_samples: float | None = None, seed: int = 0) -> Self:
-        """Prepare the draws from a table; `max_samples` is a number of copies, a share of them, or None for all."""
+    def of(
+        cls, table: Table, max_samples: float | None = None, seed: int = 0, unit: Counts | None = None
+    ) -> Self:
+        """Prepare the draws from a table.
+
+        `max_samples` is a number of copies or of groups, a share of them, or None for all. `unit` has the number of the
+        group of each row (`hornbeam.data.row_order.unit_ranks`), if rows belong to groups.
+        """
         weight, n_rows = table.weight, table.n_rows
+        if unit is not None:
+            n_units, factor = int(unit.max()) + 1, None if weight is None else table.row_weights
+            return cls(None, n_units, _n_draws(max_samples, n_units), factor, seed, unit)
         if weight is None:
             return cls(None, n_rows, _n_draws(max_samples, n_rows), None, seed)
         n_copies = int(weight.sum())
@@ -88,7 +100,7 @@ class Bootstrap:
         Kish's design effect is 1 plus the draws per copy: 2 for a sample as large as the table. A larger value is used,
         so that a category of one row that is drawn four times does not look like two rows of the same class.
         """
-        if self.factor is not None:  # with fractional weights every row counts once
+        if self.factor is not None and self.unit is None:  # with fractional weights every row counts once
             return 1.0
         return 1.0 + 2.0 * self.n_draws / self.n_copies
 
@@ -109,6 +121,8 @@ class Bootstrap:
 
     def _per_row(self, per_copy: Counts | Bools) -> Counts:
         """Sum an array over the copies of each row."""
+        if self.unit is not None:
+            return per_copy.astype(np.int64)[self.unit]
         if self.first is None:
             return per_copy.astype(np.int64)
         return np.add.reduceat(per_copy, self.first, dtype=np.int64)

@@ -164,7 +164,9 @@ class ForestTrainer:
     ) -> "GrownForest":
         """Grow the trees and choose their smoother and the temperature; parameters as in `fit`."""
         rows = CanonicalRows.of(table, self.recipe, n_jobs)
-        bootstrap = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
+        bootstrap = (
+            Bootstrap.of(rows.table, self.max_samples, self.seed, rows.unit) if self.bootstrap else None
+        )
         grower = self.recipe.grower
         if bootstrap is not None:
             grower = replace(grower, design_effect=bootstrap.design_effect)

@@ -29,18 +29,21 @@ def is_array(X: Any) -> bool:
     return hasattr(X, "map_blocks")
 
 
-def write_collection(X: Any, y: Any, sample_weight: Any, folder: str, client: Any) -> tuple[str, str | None]:
-    """Let Dask write one Parquet file per partition; return the names of the target and weight columns."""
-    frame, target, weight = _frame(X, y, sample_weight)
+def write_collection(
+    X: Any, y: Any, sample_weight: Any, groups: Any, folder: str, client: Any
+) -> tuple[str, str | None, str | None]:
+    """Let Dask write one Parquet file per partition; return the names of the columns of target, weights and groups."""
+    frame, *names = _frame(X, y, sample_weight, groups)
     frame = frame.map_partitions(_check_columns, list(frame.columns), meta=frame._meta)
     written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
     with explained(client):
         client.compute(written, retries=3).result()
-    return target, weight
+    target, weight, group = names
+    return target, weight, group
 
 
-def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
-    """Return one frame of all columns, and the names of the target and weight columns."""
+def _frame(X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, str, str | None, str | None]:
+    """Return one frame of all columns, and the names of the columns of target, weights and groups."""
     if y is None:
         raise DataError("A fit to a dask collection requires y to be passed, but the target y is None.")
     chunks = None
@@ -51,7 +54,7 @@ def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
         chunks = X.chunks[0]
         X = from_dask_array(X, columns=list(generated_names(X.shape[1])))
     names = []
-    for role, column in (("y", y), ("sample_weight", sample_weight)):
+    for role, column in (("y", y), ("sample_weight", sample_weight), ("groups", groups)):
         name = column
         if column is not None and not isinstance(column, str):
             if not is_lazy(column):
@@ -66,7 +69,7 @@ def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
                 name += "_"
             X = X.assign(**{name: column})
         names.append(name)
-    return X, names[0], names[1]
+    return X, names[0], names[1], names[2]
 
 
 def _check_columns(part: Any, names: list[str]) -> Any:

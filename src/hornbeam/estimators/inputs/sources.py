@@ -72,14 +72,21 @@ def require_in_memory(estimator: Any, X: Any) -> None:
 
 
 def open_source(
-    X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any, kind: Kind = Kind.NOMINAL
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    engine: Any,
+    kind: Kind = Kind.NOMINAL,
+    *,
+    groups: Any = None,
 ) -> Source:
-    """Open files with the columns of their target and weights; return a Source as it is."""
+    """Open files with the columns of their target, weights and groups; return a Source as it is."""
     if is_source(X):
-        if sample_weight is not None or not (y is None or isinstance(y, str)):
+        if sample_weight is not None or groups is not None or not (y is None or isinstance(y, str)):
             raise ParameterError(
-                "X is a Source, which has its labels and weights; expected neither y nor sample_weight. "
-                "Open it with target= and weight=."
+                "X is a Source, which has its labels, weights and groups; expected neither y, sample_weight nor "
+                "groups. Open it with target=, weight= and groups=."
             )
         if X.schema.target is not kind:
             raise ParameterError(
@@ -88,9 +95,15 @@ def open_source(
                 f"{'regressor' if X.schema.target is Kind.NUMERIC else 'classifier'}."
             )
         return X  # type: ignore[no-any-return]
-    check_names(X, y, sample_weight)
+    check_names(X, y, sample_weight, groups)
     return open_files(
-        X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine, target_kind=kind
+        X,
+        target=y,
+        weight=sample_weight,
+        class_weight=class_weight,
+        groups=groups,
+        engine=engine,
+        target_kind=kind,
     )
 
 

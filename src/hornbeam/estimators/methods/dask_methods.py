@@ -51,6 +51,7 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         engine: Any = None,
         grow_rows: int | None = None,
         memory: int | None = None,
@@ -67,6 +68,9 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
             Class labels or numbers, or the name of the column.
         sample_weight : dask Series or Array of shape (n_rows,) or str, default=None
             Row weights, or the name of the column: a row of weight 2 counts as two rows.
+        groups : dask Series or Array of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient, or the name of their column. "copies": equal
+            rows are a group.
         engine : Engine, default=None
             What reads and counts the rows, and grows the trees of a forest; None: ``DaskEngine(client)``.
         grow_rows : int, default=None
@@ -97,12 +101,12 @@ class _DaskMethods(MetaEstimatorMixin, HornbeamEstimator):
                 rows = f"{folder}/rows"
                 if not self._is_forest:
                     options["cache"] = cache is not False and f"{folder}/codes"
-                target, weight = write_collection(X, y, sample_weight, rows, client)
-                estimator.fit(rows, target, weight, **options)
+                target, weight, group = write_collection(X, y, sample_weight, groups, rows, client)
+                estimator.fit(rows, target, weight, groups=group, **options)
             if is_array(X):
                 del estimator.feature_names_in_  # generated for the files
         else:
-            estimator.fit(X, y, sample_weight, **options)
+            estimator.fit(X, y, sample_weight, groups=groups, **options)
         self.estimator_ = estimator
         return self
 

@@ -37,6 +37,8 @@ class InitialScores(NamedTuple):
         sample_weight: Any,
         loss: Loss,
         classes: NDArray[Any] | None = None,
+        *,
+        groups: Any = None,
     ) -> Self | None:
         """Fit a clone of `init`, and predict its rows; None without `init`. Rows of weight 0 have no scores.
 
@@ -51,10 +53,12 @@ class InitialScores(NamedTuple):
         loss : Loss
         classes : array or None
             The class labels in their order; None if the target is numeric.
+        groups : array-like or None
+            Groups of rows, for a clone whose `fit` accepts them.
         """
         if init is None:
             return None
-        estimator = _fitted(init, X, y, sample_weight, classes)
+        estimator = _fitted(init, X, y, sample_weight, classes, groups)
         predicted, out_of_bag = _predictions(estimator, X), _out_of_bag(estimator)
         if sample_weight is not None:
             kept = read_sample_weight(sample_weight, len(predicted)) > 0
@@ -76,7 +80,9 @@ def predicted_scores(estimator: Any, X: Any, loss: Loss) -> Floats:
     return _scores(estimator, _predictions(estimator, X), loss)
 
 
-def _fitted(init: Any, X: Any, y: NDArray[Any], sample_weight: Any, classes: NDArray[Any] | None) -> Any:
+def _fitted(
+    init: Any, X: Any, y: NDArray[Any], sample_weight: Any, classes: NDArray[Any] | None, groups: Any
+) -> Any:
     needed, kind = ("predict", "regressor") if classes is None else ("predict_proba", "classifier")
     is_estimator = not isinstance(init, type) and all(
         hasattr(init, name) for name in ("fit", "get_params", needed)
@@ -88,15 +94,15 @@ def _fitted(init: Any, X: Any, y: NDArray[Any], sample_weight: Any, classes: NDA
     parameters = estimator.get_params(deep=False)
     if parameters.get("bootstrap") is True and parameters.get("oob_score") is False:
         estimator.set_params(oob_score=True)
-    if sample_weight is None:
-        estimator.fit(X, y)
-    elif has_fit_parameter(estimator, "sample_weight"):
-        estimator.fit(X, y, sample_weight=sample_weight)
-    else:
+    options = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if options and not has_fit_parameter(estimator, "sample_weight"):
         raise ParameterError(
             f"init is a {type(init).__name__}, whose fit takes no sample_weight; expected one that does. Pass another "
             "init, or no weights."
         )
+    if groups is not None and has_fit_parameter(estimator, "groups"):
+        options["groups"] = groups
+    estimator.fit(X, y, **options)
     fitted: Any = getattr(estimator, "classes_", classes)
     if classes is not None and not np.array_equal(fitted, classes):
         raise ParameterError(

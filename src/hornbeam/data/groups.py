@@ -1,0 +1,145 @@
+"""Groups of rows that belong together, such as the visits of a patient or the copies of a row."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.reading.frame import take_column
+from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.row_order import target_bits, value_hash
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.typing import Counts
+
+if TYPE_CHECKING:
+    from hornbeam.data.table import Table
+
+__all__ = ["COPIES", "copies_as_groups", "hash_groups", "n_units", "read_groups", "split_group_column"]
+
+COPIES = "copies"  # groups of equal rows
+
+
+def split_group_column(X: Any, groups: Any) -> tuple[Any, Any]:
+    """Return X without the column that `groups` names, and its values; both unchanged if it names none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> split_group_column(pd.DataFrame({"age": [31], "patient": ["ann"]}), "patient")[1].tolist()
+    ['ann']
+    """
+    return take_column(X, groups, "groups") if isinstance(groups, str) and groups != COPIES else (X, groups)
+
+
+def read_groups(groups: Any, n_rows: int) -> Counts:
+    """Number the groups of rows.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,)
+        The group of each row: numbers, strings, dates or any other values that can be compared.
+    n_rows : int
+
+    Returns
+    -------
+    int64 array of shape (n_rows,)
+        Equal numbers for rows of one group.
+
+    Raises
+    ------
+    DataError
+        If the group of a row is missing, or there is not one for each row.
+
+    Examples
+    --------
+    >>> read_groups(["b", "a", "b"], 3)
+    array([1, 0, 1])
+    """
+    with as_data_error("groups"):
+        if np.ma.is_masked(groups):
+            raise _missing_error()
+        values = np.asarray(groups, dtype=object if isinstance(groups, (list, tuple)) else None)
+    if values.shape != (n_rows,):
+        raise DataError(
+            f"groups has the shape {values.shape}; expected ({n_rows},). Pass the group of each row, or the name of a "
+            "column of a data frame."
+        )
+    if values.dtype.kind == "O":
+        return _number_objects(values)
+    if values.dtype.kind in "fcmM" and (np.isnat if values.dtype.kind in "mM" else np.isnan)(values).any():
+        raise _missing_error()
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _number_objects(values: NDArray[Any]) -> Counts:
+    """Number Python objects in the order of their first row."""
+    number: dict[Any, int] = {}
+    with as_data_error("groups"):
+        numbers = np.array([number.setdefault(value, len(number)) for value in values.tolist()], np.int64)
+    if any(
+        value is None or type(value).__name__ in ("NAType", "NaTType") or value != value for value in number
+    ):
+        raise _missing_error()
+    return numbers
+
+
+def _missing_error() -> DataError:
+    return DataError(
+        "groups has missing values; expected the group of each row. Give a row without a group a value of its own, "
+        "such as its number."
+    )
+
+
+def hash_groups(column: Any) -> Counts:
+    """Hash the groups of an Arrow column to 64 bits, so that they are the same in every partition.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ann, bob, again = hash_groups(pa.chunked_array([["ann", "bob"], ["ann"]]))
+    >>> bool(ann == again), bool(ann == bob)
+    (True, False)
+    """
+    if column.null_count:
+        raise _missing_error()
+    encoded = column.combine_chunks().dictionary_encode()
+    parts = [
+        blake2b(repr(value).encode(), digest_size=8).digest() for value in encoded.dictionary.to_pylist()
+    ]
+    hashes = np.frombuffer(b"".join(parts), np.dtype("<i8")).astype(np.int64)
+    group: Counts = hashes[encoded.indices.to_numpy()]
+    return group
+
+
+def copies_as_groups(table: Table) -> Counts:
+    """Make a group of all rows with equal values and an equal target.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> group = copies_as_groups(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]))
+    >>> bool(group[0] == group[2]), bool(group[0] == group[1])
+    (True, False)
+    """
+    if table.target is None and table.numeric_target is None:
+        raise ParameterError("groups='copies' needs the target of the rows; expected y. Pass the labels too.")
+    return value_hash(table, target_bits(table)).view(np.int64)
+
+
+def n_units(table: Table) -> int:
+    """Count the groups of a table; without groups its rows, a row of weight 2 twice.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> n_units(Table.read([[1.0], [2.0]], [0, 1], sample_weight=[1, 3]))
+    4
+    >>> n_units(Table.read([[1.0], [2.0], [3.0]], [0, 1, 1], groups=["ann", "ann", "bob"]))
+    2
+    """
+    if table.group is not None:
+        return len(np.unique(table.group))
+    return table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())
