@@ -94,6 +94,8 @@ def doubt(found: "Finding") -> str:
     """
     from hornbeam.data.column_checks import Check
 
+    if found.check is Check.GROUP:
+        return f"{found.column!r} {found.what}: if rows with equal values belong together, --groups {found.column}"
     copy = found.check is Check.COPY
     reason = "unknown when predicting" if copy else "an identifier"
     return f"{found.column!r} {found.what}: if it is {reason}, --drop {found.column}"

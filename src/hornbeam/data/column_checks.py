@@ -1,4 +1,4 @@
-"""Checks for columns that should probably not be features: identifiers, constants, copies of the target.
+"""Checks for columns that should probably not be features: identifiers, constants, copies of the target, groups.
 
 `check_profile` judges a column by itself, from its `Profile`; `check_columns` judges all columns of a training table.
 The estimators warn about findings; the command line leaves the column out or prints a warning.
@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.files.profile import Profile
+from hornbeam.data.row_order import target_bits, value_hash
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
+from hornbeam.typing import Counts
 
 __all__ = ["Check", "Finding", "check_columns", "check_profile", "check_schema", "target_copies"]
 
@@ -25,7 +27,15 @@ _FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated val
 _IDENTIFIER_SHARE = 0.5  # of the rows; a nominal column with more different values identifies rows
 _EXPECTED_REPEATS = 10  # pairs of equal numbers; if at least ten are expected, none at all is not chance
 _SAMPLE_ROWS = 256  # enough to clear an ordinary numeric column
+_BLOCK_ROWS = 2_000  # searched for groups of rows
+_MANY_VALUES, _REPEATS = 30, 20  # of a column that may be shared by the rows of a group
+_MEAN_ROWS = 1.5  # of a value of an identifier
+_SHARED_COLUMNS = 2  # beside the first
+_UNSHARED = 0.02  # share of the repeated values that may have another value in the other columns
+_SIMILAR = 0.8  # their number of values beside that of the first, at least: each of them identifies a group
+_TRIED = 3  # columns of most values
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
+_GROUP_NAME = re.compile(r"(?:(?:^|[^A-Za-z])(?:id|uid|uuid|guid|key)|[a-z](?:Id|ID|Uid|Uuid|Guid|Key))$")
 _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
 
 
@@ -43,6 +53,7 @@ class Check(StrEnum):
     IDENTIFIER = "identifier"
     UNREPEATED = "unrepeated number"
     COPY = "copy of the target"
+    GROUP = "group of rows"
 
 
 _NEED_NAMES = frozenset({Check.CONSTANT, Check.UNREPEATED})  # skipped where columns have no names
@@ -136,6 +147,10 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     likely: fewer than 20 rows and a single column are not checked at all, and the columns of an array without names
     are not checked for constants and unrepeated numbers, which are common in images and other matrices.
 
+    - *group of rows*: an identifier by its name, whose values repeat; or a column of many values whose equal values
+      are found together with equal values of two other columns of many values, such as the age, height and weight of
+      a patient. In the first 2,000 rows alone, and not if groups are known.
+
     A numeric column is read in full only if a sample of 256 rows does not clear it.
 
     Examples
@@ -155,6 +170,8 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     others = [at for at in range(len(table.columns)) if at not in found]
     for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
+    if table.group is None and not any(finding.check is Check.COPY for finding in found.values()):
+        found |= {at: finding for at, finding in _groups(table).items() if at not in found}
     return tuple([found[at] for at in sorted(found)])
 
 
@@ -195,6 +212,59 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
     )
 
 
+def _groups(table: Table) -> dict[int, Finding]:
+    """Find a column whose equal values mean that rows belong together."""
+    block = table.slice(0, min(table.n_rows, _BLOCK_ROWS))
+    repeating = {
+        at: codes for at, column in enumerate(block.columns) if (codes := _repeated_codes(column)) is not None
+    }
+    names = table.schema.names
+    if table.names is not None:
+        for at, codes in repeating.items():
+            if _GROUP_NAME.search(names[at]) and len(codes) >= _MEAN_ROWS * (codes.max() + 1):
+                return {at: Finding(names[at], Check.GROUP, "is an identifier that repeats")}
+    if len(repeating) <= _SHARED_COLUMNS:
+        return {}
+    _, kept = np.unique(
+        value_hash(block, target_bits(block)), return_index=True
+    )  # whole rows that are copies
+    if len(kept) < len(block.columns[0]):
+        again = ((at, _repeated_codes(block.columns[at][kept])) for at in repeating)
+        repeating = {at: codes for at, codes in again if codes is not None}
+    by_size = sorted(repeating, key=lambda at: (-repeating[at].max(), at))
+    for place, at in enumerate(by_size[:_TRIED]):
+        codes = repeating[at]
+        rows = np.flatnonzero(codes != np.bincount(codes).argmax())  # many rows share a 0, and nothing else
+        codes = codes[rows]
+        n_distinct = len(np.unique(codes))
+        most = n_distinct + _UNSHARED * (len(codes) - n_distinct)
+        with_it = [
+            other
+            for other in by_size[place + 1 :]
+            if repeating[other].max() >= _SIMILAR * repeating[at].max()
+            and len(np.unique(codes * (_BLOCK_ROWS + 1) + repeating[other][rows])) <= most
+        ]
+        enough = len(codes) - n_distinct >= _REPEATS and len(with_it) >= _SHARED_COLUMNS
+        if enough and len(with_it) + 1 < len(table.columns):
+            what = f"and {len(with_it)} other columns have equal values in the same rows"
+            return {at: Finding(names[at], Check.GROUP, what)}
+    return {}
+
+
+def _repeated_codes(column: NDArray[Any]) -> Counts | None:
+    """Number the values of a column; None if there are few different ones, or few that repeat."""
+    ordered = np.sort(column)
+    n_distinct = 1 + int(np.count_nonzero(ordered[1:] > ordered[:-1]))
+    if n_distinct < _MANY_VALUES or len(column) - n_distinct < _REPEATS:
+        return None
+    codes: Counts = np.unique(column, return_inverse=True)[1]
+    return codes
+
+
+def _looks_like_identifier(name: str) -> bool:
+    return bool(_IDENTIFIER_NAME.search(name) or _IDENTIFIER_CAMEL.search(name))
+
+
 def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:
     return Finding(name, Check.IDENTIFIER, f"has {n_distinct:,} different values in {n_rows:,} rows")
 
@@ -203,8 +273,7 @@ def _is_unrepeated(column: Profile) -> bool:
     if not column.whole or not column.n_distinct == column.n_rows >= _FEWEST_NUMBERS:
         return False
     pairs = column.n_rows * (column.n_rows - 1) / 2
-    named = _IDENTIFIER_NAME.search(column.name) or _IDENTIFIER_CAMEL.search(column.name)
-    return bool(named) or pairs >= _EXPECTED_REPEATS * column.width
+    return _looks_like_identifier(column.name) or pairs >= _EXPECTED_REPEATS * column.width
 
 
 def _suspects(table: Table) -> list[tuple[int, Profile]]:

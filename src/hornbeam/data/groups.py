@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,23 @@ from hornbeam.typing import Counts
 if TYPE_CHECKING:
     from hornbeam.data.table import Table
 
-__all__ = ["COPIES", "copies_as_groups", "hash_groups", "n_units", "read_groups", "split_group_column"]
+__all__ = [
+    "COPIES",
+    "copies_as_groups",
+    "hash_groups",
+    "keep_copies_together",
+    "n_units",
+    "oversampled_classes",
+    "read_groups",
+    "split_group_column",
+]
 
 COPIES = "copies"  # groups of equal rows
+_FEWEST_DISTINCT = 10  # different rows of an oversampled class
+_REPEATED = 0.5  # share of the rows of an oversampled class that have a copy, at least
+_MEAN_COPIES = 2.0  # of such a row, at least
+_BY_CHANCE = 0.02  # share of the rows of the other classes that have a copy, at most
+_MANY_VALUES = 0.5  # different values of some column for each different row: rows are not equal by chance
 
 
 def split_group_column(X: Any, groups: Any) -> tuple[Any, Any]:
@@ -129,6 +144,66 @@ def copies_as_groups(table: Table) -> Counts:
     return value_hash(table, target_bits(table)).view(np.int64)
 
 
+def keep_copies_together(table: Table) -> Table:
+    """Return the table with copies as groups if a class was oversampled by copies of its rows; else as it is.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> X = [[float(number)] for number in range(60)] + [[float(number)] for number in range(20)] * 3
+    >>> y = ["rare"] * 20 + ["common"] * 40 + ["rare"] * 60
+    >>> n_units(keep_copies_together(Table.read(X, y))), n_units(keep_copies_together(Table.read(X[:60], y[:60])))
+    (60, 60)
+    """
+    return replace(table, group=copies_as_groups(table)) if oversampled_classes(table) else table
+
+
+def oversampled_classes(table: Table) -> tuple[int, ...]:
+    """Find classes that were oversampled by copies of their rows, where that is unmistakable.
+
+    Returns
+    -------
+    tuple of int
+        The codes of the classes; empty if groups are known.
+
+    Notes
+    -----
+    At least half of the rows of such a class have an equal row, on average two or more of each different row, in a
+    column with half as many values as there are different rows, or more; and at most 2 % of the rows of the other
+    classes have one. In tables of a few nominal columns equal rows are common in every class: they are different
+    cases.
+    """
+    target = table.target
+    if target is None or table.group is not None or table.n_rows < 2 * _FEWEST_DISTINCT:
+        return ()
+    numeric = [column for column in table.columns if column.dtype.kind == "f"]
+    if any(_has_no_repeats(column) for column in numeric):
+        return ()
+    _, first, unit, copies = np.unique(
+        value_hash(table, target), return_index=True, return_inverse=True, return_counts=True
+    )
+    n_classes = table.schema.n_classes
+    rows, repeated = (
+        np.bincount(target, minlength=n_classes),
+        np.bincount(target, copies[unit] > 1, n_classes),
+    )
+    distinct = np.bincount(target[first], minlength=n_classes)
+    found = (
+        (repeated >= _REPEATED * rows) & (rows >= _MEAN_COPIES * distinct) & (distinct >= _FEWEST_DISTINCT)
+    )
+    others = ~found & (rows > 0)
+    if not found.any() or not others.any() or repeated[others].sum() > _BY_CHANCE * rows[others].sum():
+        return ()
+    kept = first[found[target[first]]]
+    most_values = max(len(np.unique(column[kept])) for column in table.columns)
+    return tuple(np.flatnonzero(found).tolist()) if most_values >= _MANY_VALUES * len(kept) else ()
+
+
+def _has_no_repeats(column: NDArray[Any]) -> bool:
+    ordered = np.sort(column)
+    return bool((ordered[1:] > ordered[:-1]).all())
+
+
 def n_units(table: Table) -> int:
     """Count the groups of a table; without groups its rows, a row of weight 2 twice.
 
@@ -140,6 +215,6 @@ def n_units(table: Table) -> int:
     >>> n_units(Table.read([[1.0], [2.0], [3.0]], [0, 1, 1], groups=["ann", "ann", "bob"]))
     2
     """
-    if table.group is not None:
-        return len(np.unique(table.group))
+    if table.n_groups is not None:
+        return table.n_groups
     return table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())

@@ -78,6 +78,11 @@ class Table:
         return len(self.columns[0])
 
     @property
+    def n_groups(self) -> int | None:
+        """Number of groups; None if rows do not belong to groups."""
+        return None if self.group is None else len(np.unique(self.group))
+
+    @property
     def row_weights(self) -> Floats:
         """Weight of each row; 1 where no weights were given."""
         return np.ones(self.n_rows) if self.weight is None else np.multiply(self.weight, self.unit)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
+from hornbeam.data.groups import keep_copies_together
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.row_order import canonical_order, first_units, unit_ranks
 from hornbeam.data.table import Table
@@ -55,6 +56,7 @@ class CanonicalRows:
         """Bin, encode and sort the rows of a table."""
         if table.target is None and table.numeric_target is None:
             raise DataError("The table has no target. Read it with y to grow trees from it.")
+        table = keep_copies_together(table)
         encoded = EncodedTable.of(table, recipe.bin(table, n_jobs), n_jobs)
         origin, row_hash = canonical_order(table, encoded.codes)
         return cls(encoded.take(origin), origin, row_hash[origin])

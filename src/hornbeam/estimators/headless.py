@@ -21,7 +21,7 @@ from hornbeam.estimators.persistence.trees import classifier_model
 from hornbeam.recipe import Fitter
 from hornbeam.storage import Model
 from hornbeam.tree.decision.rule import DecisionRule
-from hornbeam.tree.edit import with_decision
+from hornbeam.tree.edit import record_groups, with_decision
 from hornbeam.tree.tree import Tree
 
 __all__ = [
@@ -112,6 +112,7 @@ def fit(
     tree = classification_fitter(settings, table).fit(
         table, n_jobs=n_threads(n_jobs), on_progress=on_progress
     )
+    tree = record_groups(tree, table.n_groups)
     tree = with_decision(tree, DecisionRule.of(settings.costs, table.class_weight, labels.classes.tolist()))
     named, shares = table.names is not None, known_shares(tree, table)
     return classifier_model(
@@ -242,6 +243,7 @@ def fit_regression(
     """
     table = Table.read(X, y, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
     tree = regression_fitter(settings, table).fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
+    tree = record_groups(tree, table.n_groups)
     return Model(tree, "TreeRegressor", _as_parameters(settings), {"named": table.names is not None})
 
 

@@ -28,7 +28,7 @@ from hornbeam.smoothing import effective_size
 from hornbeam.tree.decision.base_rate import adjust_to_prior, prior_factors
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
-from hornbeam.tree.edit import with_decision
+from hornbeam.tree.edit import record_groups, with_decision
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
@@ -311,6 +311,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
                 tree = classification_fitter(self, table).fit(
                     table, n_jobs=n_threads(self.n_jobs), on_progress=listener
                 )
+                tree = record_groups(tree, table.n_groups)
             else:
                 source = MemorySource(table)
                 tree = fit_source(self, source, engine, grow_rows, cache, sys.maxsize, listener).tree

@@ -254,6 +254,7 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
                 warn_about_columns(table)
                 fitter = regression_fitter(self, table)
                 tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
+                tree = record_groups(tree, table.n_groups)
             else:
                 options = (engine, grow_rows, cache, sys.maxsize, listener)
                 tree, _ = fit_to_source(self, regression_fitter, MemorySource(table), *options)

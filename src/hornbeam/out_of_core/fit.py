@@ -15,6 +15,7 @@ from hornbeam.out_of_core.count import count_on_all, evidence_units
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import Finisher, Fitter
+from hornbeam.tree.edit import record_groups
 from hornbeam.tree.tree import Tree
 
 __all__ = ["fit"]
@@ -86,14 +87,19 @@ def fit(
     engine = LocalEngine(n_jobs) if engine is None else engine
     plan = Plan.of(source, fitter) if plan is None else plan
     if plan.mode == "in-memory":
-        return fitter.fit(draw_sample(source, engine, plan.rows), n_jobs=n_jobs, on_progress=on_progress)
+        table = draw_sample(source, engine, plan.rows)
+        tree = fitter.fit(table, n_jobs=n_jobs, on_progress=on_progress)
+        return record_groups(tree, table.n_groups)
     if plan.mode == "sample":
-        return fitter.fit_sample(
-            draw_sample(source, engine, plan.rows, fitter.seed),
+        drawn = [draw_sample(source, engine, plan.rows, fitter.seed)]
+        n_groups = drawn[0].n_groups
+        tree = fitter.fit_sample(
+            drawn.pop(),  # so that the fit can free its memory
             lambda tree: count_on_all(tree, source, engine),
             n_jobs=n_jobs,
             on_progress=_scaled(on_progress, source.n_rows, plan.rows),
         )
+        return record_groups(tree, n_groups)
     recipe = fitter.fixed_recipe
     assert recipe is not None  # the plan would be a sample
     bins = recipe.bin_source(source, engine)
@@ -111,10 +117,12 @@ def fit(
             on_progress=None if on_progress is None else lambda done: on_progress(done.rows_done),
         )
     finisher: Finisher = recipe
+    n_groups = None
     if fitter.rows_to_learn:
         sample = draw_sample(source, engine, fitter.rows_to_learn, fitter.seed)
         finisher = fitter.learn(recipe, sample, bins, bins.encode(sample, n_jobs), n_jobs=n_jobs)
-    return finisher.finish(tree, n_jobs=n_jobs)
+        n_groups = sample.n_groups
+    return record_groups(finisher.finish(tree, n_jobs=n_jobs), n_groups)
 
 
 def _budget(engine: Engine, memory: int) -> int:

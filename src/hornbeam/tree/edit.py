@@ -36,6 +36,7 @@ __all__ = [
     "fractional_unit",
     "integer_weights",
     "raise_child",
+    "record_groups",
     "recount",
     "with_belief",
     "with_decision",
@@ -426,6 +427,19 @@ def with_slopes(tree: Tree, slopes: Slopes, step: Step | None = None) -> Tree:
     check_slopes(slopes, tree.schema, tree.skeleton)
     slopes = slopes if len(slopes) else Slopes.none(tree.schema.n_outputs)
     return tree._edited(slopes=slopes, history=_append(tree.history, step))
+
+
+def record_groups(tree: Tree, n_groups: int | None) -> Tree:
+    """Return the tree with the number of groups of its training rows as the first step of its history; None: as it is.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[0.0], [1.0], [2.0]], ["a", "b", "b"]
+    >>> print(TreeClassifier().fit(X, y, groups=["ann", "bob", "bob"]).tree_.history[0])
+    groups(n=2)
+    """
+    return tree if n_groups is None else tree._edited(history=(Step.of("groups", n=n_groups), *tree.history))
 
 
 def _append(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.groups import n_units
+from hornbeam.data.groups import keep_copies_together, n_units
 from hornbeam.data.row_order import first_units, row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
@@ -149,6 +149,7 @@ class CrossFitted(Fitter):
         TuningResult
             It finishes any tree of the same recipe, grown from these rows or from more of the same distribution.
         """
+        table = keep_copies_together(table)
         sample = self._sample(codes, table)
         if sample is not None:
             table, codes = table.take(sample), codes[sample]

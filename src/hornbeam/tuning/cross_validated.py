@@ -7,7 +7,7 @@ from operator import add
 
 import numpy as np
 
-from hornbeam.data.groups import n_units
+from hornbeam.data.groups import keep_copies_together, n_units
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
@@ -119,7 +119,7 @@ class CrossValidated(Fitter):
         self, table: Table, *, n_jobs: int = 1
     ) -> tuple[tuple[Pruner | None, ...], CandidateLosses | None]:
         """Return the candidates and their losses on held-out rows; None for a single row."""
-        recipe = replace(self.recipe, pruner=None)
+        recipe, table = replace(self.recipe, pruner=None), keep_copies_together(table)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
         assignment = FoldAssignment.of(table, codes, min(self.folds, n_units(table)), self.seed)

@@ -55,8 +55,8 @@ class Simulation:
         The held-out prediction of each row.
     unit : int64 array of shape (n_rows,) or None
         Number of the group of each row, if rows belong to groups.
-    dependence : float
-        Share of the rows of a group whose simulated class depends on one random number; the others have one each.
+    correlation : float
+        Of the residuals of two rows of a group.
 
     Notes
     -----
@@ -67,7 +67,9 @@ class Simulation:
 
     Rows of a group depend on each other. In regression they get the same sign (wild cluster bootstrap). For classes,
     the mean product of the held-out residuals of two rows of a group estimates their correlation; two rows share
-    their random number with that probability.
+    their random number with that probability. Where little was learnt, held-out predictions are nearly constant, and
+    simulated trees seem to be sure: so a row never counts more than one row divided by the design effect of groups,
+    1 + (mean size of the group of a row - 1) x correlation (Kish, 1965).
 
     Examples
     --------
@@ -86,7 +88,7 @@ class Simulation:
     codes: Codes
     truth: Floats
     unit: Counts | None = None
-    dependence: float = 0.0
+    correlation: float = 0.0
 
     @classmethod
     def of(
@@ -125,15 +127,15 @@ class Simulation:
             kept = first_units(unit, _MOST_ROWS)
             order, unit = order[kept], unit[kept]
         sample, truths = bare.take(row[order]), np.concatenate(truth)[order]
-        share = 0.0 if unit is None else _dependence(sample, truths, unit)
-        return cls(sample, bins, codes[row[order]], truths, unit, share)
+        correlation = 0.0 if unit is None else _correlation(sample, truths, unit)
+        return cls(sample, bins, codes[row[order]], truths, unit, correlation)
 
     def draw(self, repeat: int) -> Table:
         """Return the rows with the simulated targets of one repeat."""
         rows, observed = np.arange(self.table.n_rows), self.table.numeric_target
         uniform = _uniform(rows, repeat + 1)
         if self.unit is not None:
-            shares = observed is not None or _uniform(rows, -repeat - 1) < self.dependence
+            shares = observed is not None or _uniform(rows, -repeat - 1) < sqrt(self.correlation)
             uniform = np.where(shares, _uniform(self.unit, repeat + 1 + _SHARED), uniform)
         if observed is None:
             target = (uniform[:, None] >= self.truth.cumsum(axis=1)[:, :-1]).sum(axis=1, dtype=np.int32)
@@ -171,7 +173,17 @@ class Simulation:
         else:
             with Pool(n_jobs) as pool:
                 simulated = list(pool.map(simulate, trees))
-        return calibrate_tree([tree for tree, _ in simulated], [truth for _, truth in simulated])
+        found = calibrate_tree([tree for tree, _ in simulated], [truth for _, truth in simulated])
+        most = max(round(1 / self.design_effect, 2), 0.01)
+        return IntervalCalibration(min(found.borrowed, most), min(found.own, most))
+
+    @property
+    def design_effect(self) -> float:
+        """Number of rows that count as one independent row, because rows of a group depend on each other."""
+        if self.unit is None:
+            return 1.0
+        sizes = np.bincount(self.unit)
+        return 1.0 + (float((sizes * sizes).sum() / sizes.sum()) - 1.0) * self.correlation
 
     def _n_trees(self, n_leaves: int) -> int:
         wanted = min(-(-_LEAVES // n_leaves), _MOST_TREES)
@@ -192,19 +204,21 @@ def _uniform(numbers: Counts, stream: int) -> Floats:
     """Return a random number from 0 to 1 for each number of a row or group, in one of many streams."""
     seed = splitmix64(np.array([stream % 2**64], np.uint64))
     bits = splitmix64((numbers + 1).astype(np.uint64) * GOLDEN_GAMMA + seed)
-    return np.multiply(bits >> np.uint64(11), 2.0**-53)
+    uniform: Floats = np.multiply(bits >> np.uint64(11), 2.0**-53)
+    return uniform
 
 
-def _dependence(table: Table, truth: Floats, unit: Counts) -> float:
-    """Estimate the share of dependent rows: the square root of the correlation of two rows of a group."""
-    if table.target is None:
-        return 1.0
-    residual = np.eye(truth.shape[1])[table.target] - truth
-    variance = 1 - row_dots(truth, truth)
-    spread = np.sqrt(np.maximum(variance, 0.0))
+def _correlation(table: Table, truth: Floats, unit: Counts) -> float:
+    """Estimate the correlation of the residuals of two rows of a group."""
+    if table.numeric_target is not None:
+        residual = table.numeric_target.values[:, None] - truth
+        variance = np.full(len(truth), dot(residual[:, 0], residual[:, 0]) / len(truth))
+    else:
+        residual = np.eye(truth.shape[1])[table.target] - truth
+        variance = np.maximum(1 - row_dots(truth, truth), 0.0)
     found = sum(_products_in_groups(column, unit) for column in residual.T)
-    possible = _products_in_groups(spread, unit)
-    return round(sqrt(min(max(found / possible, 0.0), 1.0)), 3) if possible > 0 else 0.0
+    possible = _products_in_groups(np.sqrt(variance), unit)
+    return round(min(max(found / possible, 0.0), 1.0), 3) if possible > 0 else 0.0
 
 
 def _products_in_groups(values: Floats, unit: Counts) -> float:

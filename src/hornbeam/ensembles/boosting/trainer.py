@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
+from hornbeam.data.groups import keep_copies_together
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
@@ -135,7 +136,8 @@ class _Run:
             raise DataError("The table has no target. Read it with y to fit boosted trees.")
         self._target: NDArray[np.int32] | Floats = target
         sampled = boosting.subsample < 1.0 or boosting.stopping is not None
-        self._sampler = RowSampler.of(table, self._encoded.codes, boosting.seed) if sampled else None
+        grouped = keep_copies_together(table) if boosting.stopping is not None else table
+        self._sampler = RowSampler.of(grouped, self._encoded.codes, boosting.seed) if sampled else None
         self._validation, self._kept = self._hold_out()
         kept = table if self._kept is None else table.take(np.flatnonzero(self._kept))
         constant = boosting.loss.initial_score(kept)  # checks the target, too

@@ -33,12 +33,11 @@ def write_collection(
     X: Any, y: Any, sample_weight: Any, groups: Any, folder: str, client: Any
 ) -> tuple[str, str | None, str | None]:
     """Let Dask write one Parquet file per partition; return the names of the columns of target, weights and groups."""
-    frame, *names = _frame(X, y, sample_weight, groups)
+    frame, target, weight, group = _frame(X, y, sample_weight, groups)
     frame = frame.map_partitions(_check_columns, list(frame.columns), meta=frame._meta)
     written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
     with explained(client):
         client.compute(written, retries=3).result()
-    target, weight, group = names
     return target, weight, group
 
 
@@ -69,7 +68,8 @@ def _frame(X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, str, s
                 name += "_"
             X = X.assign(**{name: column})
         names.append(name)
-    return X, names[0], names[1], names[2]
+    target, weight, group = names
+    return X, target, weight, group
 
 
 def _check_columns(part: Any, names: list[str]) -> Any:

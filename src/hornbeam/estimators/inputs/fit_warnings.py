@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
+from hornbeam.data.groups import oversampled_classes
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamWarning
@@ -85,9 +86,18 @@ def warn_about_columns(table: Table) -> None:
     Column 'customer' has 30 different values in 30 rows (an identifier?). Leave it out of X, in pandas
     X.drop(columns=['customer']), or keep it and ignore hornbeam.errors.HornbeamWarning.
     """
-    _warn(check_columns(table), table.schema.names if table.names is None else None)
+    found = check_columns(table)
+    groups = [finding for finding in found if finding.check is Check.GROUP]
+    _warn(
+        [finding for finding in found if finding.check is not Check.GROUP],
+        table.schema.names if table.names is None else None,
+    )
+    if groups:
+        _warn_about_groups(groups[0], table)
     if table.rounded:
         _warn_about_rounded(table.rounded)
+    if classes := oversampled_classes(table):
+        _warn_about_copies(classes)
 
 
 def warn_about_source(source: Source) -> None:
@@ -96,6 +106,25 @@ def warn_about_source(source: Source) -> None:
         warn_about_columns(source.table)
     else:
         _warn(check_schema(source.schema, source.n_rows))
+
+
+def _warn_about_groups(found: Finding, table: Table) -> None:
+    at = table.schema.names.index(found.column)
+    column = f"X[:, {at}]" if table.names is None else repr(found.column)
+    warn(
+        f"Column {found.column!r} {found.what}: rows with equal values seem to belong together, like visits of a "
+        "patient. Held-out rows are then not new, and probabilities are too sure. Pass what rows belong to as groups: "
+        f"fit(X, y, groups={column}), or ignore hornbeam.errors.HornbeamWarning."
+    )
+
+
+def _warn_about_copies(classes: Sequence[int]) -> None:
+    what = "a class repeat" if len(classes) == 1 else f"{len(classes)} classes repeat"
+    warn(
+        f"Rows of {what}, those of other classes do not: copies made by oversampling? They are held out together. "
+        "Probabilities refer to the rates of classes among the copies. Pass the rows without copies, with class_weight "
+        "or costs to change decisions, or with sample_weight; or ignore hornbeam.errors.HornbeamWarning."
+    )
 
 
 def _warn_about_rounded(names: Sequence[str]) -> None:
