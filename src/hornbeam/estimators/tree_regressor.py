@@ -20,6 +20,7 @@ from hornbeam.estimators.parameters.recipes import regression_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import size
 from hornbeam.explain import predict_interval
+from hornbeam.tree.edit import record_groups
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Floats
 
