@@ -189,6 +189,13 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
         case["weights"] = {"container": str(rng.choice(SERIES)), "values": values}
     if rng.random() < 0.2:
         case["class_weight"] = _class_weight(rng, case["y"]["values"])
+    if rng.random() < 0.2:
+        pool = POOLS[str(rng.choice(list(POOLS)))]
+        few = [pool[at] for at in rng.integers(0, len(pool), int(rng.integers(1, 5)))]
+        values = [few[at] for at in rng.integers(0, len(few), n_rows)]
+        case["groups"] = {"container": str(rng.choice(SERIES)), "values": values}
+    elif rng.random() < 0.1:
+        case["groups"] = str(rng.choice(["copies", "a", "", "absent"]))
     known = list(CLASSES[name]().get_params(deep=False))
     for _ in range(int(rng.choice([0, 0, 0, 1, 2]))):
         value = _pick(rng, ODD_PARAMETERS)
@@ -352,6 +359,9 @@ def _made(case: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
     options: dict[str, Any] = {}
     if name != "ranker" and case.get("weights") is not None:
         options["sample_weight"] = _series(case["weights"])
+    if name not in ("ranker", "smoothed") and "groups" in case:
+        groups = case["groups"]
+        options["groups"] = groups if isinstance(groups, str) else _series(groups)
     return estimator, _table(case["X"]), _series(case["y"]), options
 
 

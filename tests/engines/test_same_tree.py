@@ -1,8 +1,12 @@
 """The tree does not depend on the engine, its groups and blocks, or the order of the rows."""
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from hornbeam import TreeClassifier
 from hornbeam.data import MemorySource, Table
 from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
 from hornbeam.data.schema import Kind
@@ -60,3 +64,22 @@ def test_every_engine_grows_the_same_regression_tree(engine_of, groups, settings
         **settings,
     )
     assert grown.digest == grower.grow(table, bins).digest
+
+
+@pytest.mark.parametrize("memory", [None, 5_000], ids=["in memory", "level by level"])
+def test_every_engine_holds_out_the_same_groups(engine_of, memory, tmp_path):
+    rng = np.random.default_rng(4)
+    patient = np.repeat(np.arange(30), 8)
+    rows = pd.DataFrame(rng.normal(size=(30, 2))[patient], columns=["a", "b"]).assign(
+        c=rng.normal(size=240),
+        patient=[f"p{number}" for number in patient],
+        y=rng.integers(0, 2, 30)[patient],
+    )
+    rows.to_parquet(tmp_path / "0.parquet", row_group_size=50)
+    fit = partial(TreeClassifier().fit, tmp_path, "y", groups="patient", memory=memory)
+    expected = fit().tree_
+    assert fit(engine=engine_of(groups=3), cache=False).tree_.digest == expected.digest
+    assert str(expected.history[0]) == "groups(n=30)"
+    if memory is None:
+        X = rows.drop(columns="y")
+        assert TreeClassifier().fit(X, rows["y"], groups="patient").tree_.digest == expected.digest
