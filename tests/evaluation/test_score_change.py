@@ -140,3 +140,22 @@ def test_the_area_has_an_error_where_a_class_has_no_held_out_rows():
         np.mean([area_under_curve(y[y < 2] == k, one[:, k])[1] for k in (0, 1)], axis=0) for one in (p, q)
     ]
     assert area.error == pytest.approx(np.sqrt(((influence[1] - influence[0]) ** 2).sum()) / (y < 2).sum())
+
+
+def test_rows_of_a_group_are_one_observation():
+    """Four copies of each row, as groups, give the error of the rows themselves."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    before, after = (
+        TreeClassifier("cart", max_depth=depth, smoothing="laplace").fit(X, y).tree_ for depth in (1, 3)
+    )
+    new, truth = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    rows = np.repeat(np.arange(30), 4)
+    once = score_changes(before, after, Table.read(new, truth, schema=before.schema))
+    copies = Table.read(new[rows], truth[rows], schema=before.schema)
+    grouped = score_changes(
+        before, after, Table.read(new[rows], truth[rows], groups=rows, schema=before.schema)
+    )
+    for one, many, alone in zip(once, grouped, score_changes(before, after, copies), strict=True):
+        assert many.error == pytest.approx(one.error)
+        assert alone.error < 0.6 * one.error

@@ -203,7 +203,8 @@ class Table:
         >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
         (array([ 0, -2, -1], dtype=int32),)
         """
-        X, groups = split_group_column(X, groups)
+        if groups is not None:
+            X, groups = split_group_column(X, groups)
         names = feature_names if schema is None or feature_names is not None else schema.names
         with as_data_error("X"):
             raw = read_features(X, names, schema, needed)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, SchemaError
-from hornbeam.evaluation.mean_and_error import mean_and_error
+from hornbeam.evaluation.mean_and_error import group_sums, mean_and_error
 from hornbeam.evaluation.row_scores import losses, mean_area
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
@@ -98,7 +98,8 @@ def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
     ----------
     before, after : Tree
     table : Table
-        Rows with targets, read with the schema of both trees; neither tree should be grown from them.
+        Rows with targets, read with the schema of both trees; neither tree should be grown from them. If they have
+        groups, the standard errors are those of independent groups.
 
     Returns
     -------
@@ -166,33 +167,31 @@ class PredictedRows:
         if table.numeric_target is not None:
             y = table.numeric_target.values
             before, after = ((one.predicted[:, 0] - y) ** 2 for one in (self, other))
-            yield _change("mean squared error", weight, before, after, in_units=True)
+            yield _change("mean squared error", table, before, after, in_units=True)
             return
         target = table.target
         assert target is not None
         first, second = (losses(one.predicted, one.decided, target) for one in (self, other))
         for name in first:
-            yield _change(name, weight, first[name], second[name])
+            yield _change(name, table, first[name], second[name])
         rows_of_class: Counts = np.bincount(target, minlength=self.tree.n_classes)
         rows_of_class = rows_of_class[rows_of_class > 0]  # the area is the mean over the classes with rows
         if len(rows_of_class) > 1:
             (area, influence), (changed, pull) = (
                 mean_area(target, one.predicted, weight) for one in (self, other)
             )
-            error = (
-                np.sqrt(((pull - influence) ** 2).sum()) / len(target) if rows_of_class.min() > 1 else np.nan
-            )
+            moved = group_sums(pull - influence, table.group)
+            error = np.sqrt((moved**2).sum()) / len(target) if rows_of_class.min() > 1 else np.nan
             yield ScoreChange("area under the curve", area, changed, float(error))
         if (costs := self.tree.decision.costs) is not None:
             yield _change(
-                "cost per row", weight, *(costs.matrix[target, one.decided] for one in (self, other))
+                "cost per row", table, *(costs.matrix[target, one.decided] for one in (self, other))
             )
 
 
-def _change(
-    name: str, weight: Floats, before: Floats, after: Floats, *, in_units: bool = False
-) -> ScoreChange:
+def _change(name: str, table: Table, before: Floats, after: Floats, *, in_units: bool = False) -> ScoreChange:
     """Compare weighted means of values of the same rows."""
-    _, error = mean_and_error(after - before, weight)
+    weight = table.row_weights
+    _, error = mean_and_error(after - before, weight, table.group)
     (first, _), (second, _) = mean_and_error(before, weight), mean_and_error(after, weight)
     return ScoreChange(name, first, second, error, in_units)
