@@ -20,8 +20,7 @@ from hornbeam.ensembles import (
     SoftmaxLoss,
     SquaredError,
 )
-from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
-from hornbeam.ensembles.boosting.trainer import _Run
+from hornbeam.ensembles.boosting.trainer import _Rows, _Run
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
 from support.examples import examples
@@ -141,7 +140,9 @@ def test_trees_depend_neither_on_threads_nor_on_row_order(data):
         grower,
         4,
         subsample=data.draw(st.sampled_from([1.0, 0.6])),
-        stopping=data.draw(st.sampled_from([None, EarlyStopping(0.25, 2)])),
+        stopping=data.draw(
+            st.sampled_from([None, EarlyStopping(0.25, 2), EarlyStopping(patience=2, folds=3)])
+        ),
         seed=seed,
     )
     order = np.random.default_rng(seed).permutation(table.n_rows)
@@ -180,11 +181,13 @@ def test_scores_in_the_loop_are_those_of_the_model(kind):
         if kind == "regression"
         else classes(4, n_classes=2 if kind == "two" else 3, n_nominal=2)
     )
-    run = _Run(Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=EarlyStopping(0.3)), table, None, 1)
+    stopping = EarlyStopping(0.3)
+    boosting = Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=stopping)
+    rows = _Rows(boosting, table, 1)
+    run = _Run(boosting, rows, ~rows.held_out(stopping)[0], None)
     for _ in range(6):
         run.advance()
-    fitted = BoostedTrees(table.schema, run._initial_score, tuple(run.rounds))
-    np.testing.assert_allclose(fitted.scores(table), run._scores, atol=1e-12)
+    np.testing.assert_allclose(run.boosted(6).scores(table), run.scores, atol=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -221,6 +224,38 @@ def test_early_stopping_keeps_the_rounds_up_to_the_smallest_loss():
     best = int(np.argmin(result.losses))
     assert len(result.boosted.rounds) == best
     assert len(result.losses) == best + 1 + 5
+
+
+@pytest.mark.parametrize("kind", ["regression", "two", "three", "weighted"])
+def test_rounds_chosen_by_folds_are_those_of_least_loss_of_each_row_without_its_fold(kind):
+    """The slow way: a model of its own for each fold and each number of rounds, then one of all rows."""
+    table = regression(3, 90, weight=np.arange(90) % 3 + 1 if kind == "weighted" else None)
+    if kind in ("two", "three"):
+        cuts = [1.5] if kind == "two" else [0.7, 2.0]
+        table = Table.read(np.column_stack(table.columns), np.digitize(table.numeric_target.values, cuts))
+    loss, most = loss_of(table), 12
+    boosting = Boosting(loss, SMALL, most, learning_rate=0.3, stopping=EarlyStopping(patience=3, folds=3))
+    result = boosting.fit(table)
+    plain = replace(boosting, stopping=None)
+    rows = _Rows(boosting, table, 1)
+    target, weight = rows.target, np.ones(90) if rows.weight is None else rows.weight
+    folds = rows.held_out(boosting.stopping)
+    np.testing.assert_array_equal(np.sum(folds, axis=0), 1)
+    expected = []
+    for n_rounds in range(len(result.losses)):
+        total = 0.0
+        for held in folds:
+            run = _Run(boosting, rows, ~held, None)
+            for _ in range(n_rounds):
+                run.advance()
+            part = table.take(np.flatnonzero(held))
+            total += weight[held] @ loss.row_losses(run.boosted(n_rounds).scores(part), target[held])
+        expected.append(total / weight.sum())
+    np.testing.assert_allclose(result.losses, expected, rtol=1e-9)
+    best = int(np.argmin(expected))
+    assert 0 < best == len(result.boosted.rounds)
+    assert len(expected) == min(best + 3, most) + 1
+    assert result.boosted.digest == replace(plain, n_rounds=best).fit(table).boosted.digest
 
 
 def test_wrong_parameters_and_targets_are_refused():

@@ -38,7 +38,7 @@ def test_squared_error_is_boosting_of_the_residuals():
     """Two models by hand: a linear one, and trees on its residuals without a mean of their own."""
     init = LinearRegression().fit(X[TRAIN], Y[TRAIN])
     residuals = Y[TRAIN] - init.predict(X[TRAIN])
-    trees = BoostedTreesRegressor(n_estimators=10).fit(X[TRAIN], residuals)
+    trees = BoostedTreesRegressor(n_estimators=10, early_stopping=False).fit(X[TRAIN], residuals)
     both = BoostedTreesRegressor(n_estimators=10, init=LinearRegression()).fit(X[TRAIN], Y[TRAIN])
     # The residuals of least squares have the mean 0, which is where the trees start.
     np.testing.assert_allclose(both.predict(X), init.predict(X) + trees.predict(X), rtol=1e-9)
@@ -47,7 +47,7 @@ def test_squared_error_is_boosting_of_the_residuals():
 def test_a_forest_is_boosted_from_its_out_of_bag_predictions():
     forest = ForestRegressor(oob_score=True).fit(X[TRAIN], Y[TRAIN])
     residuals = Y[TRAIN] - forest.oob_prediction_
-    trees = BoostedTreesRegressor(n_estimators=1, learning_rate=1.0, max_leaf_nodes=2)
+    trees = BoostedTreesRegressor(n_estimators=1, learning_rate=1.0, max_leaf_nodes=2, early_stopping=False)
     both = clone(trees).set_params(init=ForestRegressor()).fit(X[TRAIN], Y[TRAIN])
     trees.fit(X[TRAIN], residuals)  # starts from the mean, and one step of rate 1 takes it away again
     np.testing.assert_allclose(both.predict(X), forest.predict(X) + trees.predict(X), rtol=1e-9)

@@ -53,9 +53,10 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         For two classes, the sign of each feature's effect on the probability of the second class: 1 (increasing), -1
         (decreasing) or 0 (free); or a dict by feature name.
     early_stopping : "auto" or bool, default="auto"
-        Whether to stop when the loss on held-out rows no longer falls; "auto": with more than 10,000 rows.
+        Whether to stop when the loss on held-out rows no longer falls. "auto": up to 5,000 rows and 10 classes, choose
+        the number of rounds by five folds, and grow the trees on all rows; for more, as True; below ten rows, as False.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out, the same share of every class.
+        Share of the rows to hold out, the same share of every class; not used where folds are.
     n_iter_no_change : int, default=10
         Number of rounds without improvement on the held-out rows before stopping.
     tol : float, default=1e-7
@@ -91,7 +92,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     -----
     The same rows give the same trees, bit for bit, in any order and on any number of threads: gradients are summed as
     integers, and every draw depends only on the seed, the round, and the row or node. A row of weight 2 is the same as
-    two rows, unless rows are drawn.
+    two rows, unless rows are drawn or held out.
 
     Rows with a missing value go to the child that lowers the loss more. Where training had no missing value, they stop
     and get the value of that node; so do rows with a category that did not occur there.

@@ -1,5 +1,6 @@
 """Early stopping: the rule, and the loss of held-out rows per round."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +25,10 @@ class EarlyStopping:
         Rounds after the best one before boosting stops.
     tolerance : float, default 1e-7
         Decrease of the loss that counts as an improvement.
+    folds : int or None, default None
+        Number of folds to choose the number of rounds by, instead of `fraction`: each fold is held out of boosted trees
+        of its own, and the final trees are grown on all rows. None: the final trees are those without the held-out
+        rows.
 
     Examples
     --------
@@ -36,6 +41,7 @@ class EarlyStopping:
     fraction: float = 0.1
     patience: int = 10
     tolerance: float = 1e-7
+    folds: int | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.fraction < 1.0:
@@ -55,8 +61,8 @@ class Validation:
     ----------
     stopping : EarlyStopping
     loss : Loss
-    rows : array of int
-        The held-out rows.
+    held_out : list of arrays of int
+        The rows that are held out of each of the boosted trees: one array, or one for each fold.
     target : array of shape (n_rows,)
         Target of all rows.
     weight : float64 array of shape (n_rows,) or None
@@ -69,16 +75,21 @@ class Validation:
 
     stopping: EarlyStopping
     loss: Loss
-    rows: NDArray[np.intp]
+    held_out: list[NDArray[np.intp]]
     target: NDArray[np.int32] | Floats
     weight: Floats | None
     losses: list[float] = field(default_factory=list)
     best: int = 0
 
-    def update(self, scores: Floats) -> bool:
-        """Record the loss at these scores of all rows, and return whether boosting should stop."""
-        losses = self.loss.row_losses(scores[:, self.rows], self.target[self.rows])
-        weight = None if self.weight is None else self.weight[self.rows]
+    def update(self, scores: Iterable[Floats]) -> bool:
+        """Record the loss at the scores of all rows by each of the boosted trees; return whether to stop."""
+        losses = np.concatenate(
+            [
+                self.loss.row_losses(each[:, rows], self.target[rows])
+                for each, rows in zip(scores, self.held_out, strict=True)
+            ]
+        )
+        weight = None if self.weight is None else self.weight[np.concatenate(self.held_out)]
         # Sorted, so that the sum, and with it the number of rounds, does not depend on the order of the rows.
         parts = losses if weight is None else losses * weight
         total = len(losses) if weight is None else float(np.sort(weight).sum())

@@ -38,6 +38,8 @@ class RowSampler:
     >>> sampler = RowSampler.of(table, np.array([[0], [1], [2], [3]], np.uint8), seed=1)
     >>> int(sampler.sample(0, 0.5).sum()), int(sampler.held_out(0.5, table.target).sum())
     (2, 2)
+    >>> [int(fold.sum()) for fold in sampler.folds(2, table.target)]
+    [2, 2]
     """
 
     position: Counts
@@ -68,15 +70,33 @@ class RowSampler:
     def held_out(self, share: float, strata: NDArray[np.int32] | None = None) -> Bools:
         """Draw a share of the rows, the same share of every stratum; or groups of at most that share, at least one."""
         if self.unit is not None:
-            rows = np.bincount(self.unit)
-            in_turn = np.argsort(np.random.Philox(key=[self.seed, _HELD_OUT]).random_raw(len(rows)))
-            n_units = np.searchsorted(np.cumsum(rows[in_turn]), share * len(self.unit), side="right")
-            chosen = np.zeros(len(rows), np.bool_)
-            chosen[in_turn[: max(1, n_units)]] = True
-            return chosen[self.unit]
-        bits = self._random_bits(_HELD_OUT)
-        order = np.argsort(bits) if strata is None else np.lexsort((bits, strata))
+            rows, order = np.bincount(self.unit), self._shuffled_units()
+            n_units = np.searchsorted(np.cumsum(rows[order]), share * len(self.unit), side="right")
+            return np.isin(self.unit, order[: max(1, n_units)])
+        order = self._shuffled(strata)
         steps = np.floor(np.arange(len(order) + 1) * share)
         held = np.zeros(len(order), np.bool_)
         held[order[np.diff(steps) > 0]] = True
         return held
+
+    def folds(self, n_folds: int, strata: NDArray[np.int32] | None = None) -> list[Bools]:
+        """Divide the rows among folds of equal size, each with the same share of every stratum; return their masks.
+
+        Groups are divided as a whole, among no more folds than there are groups.
+        """
+        order = self._shuffled(strata) if self.unit is None else self._shuffled_units()
+        n_folds = min(n_folds, len(order))
+        turn = np.empty(len(order), np.intp)
+        turn[order] = np.arange(len(order)) % n_folds
+        of_row = turn if self.unit is None else turn[self.unit]
+        return [of_row == number for number in range(n_folds)]
+
+    def _shuffled(self, strata: NDArray[np.int32] | None) -> NDArray[np.intp]:
+        """Return the rows in random order, stratum by stratum."""
+        bits = self._random_bits(_HELD_OUT)
+        return np.argsort(bits) if strata is None else np.lexsort((bits, strata))
+
+    def _shuffled_units(self) -> NDArray[np.intp]:
+        """Return the groups in random order."""
+        assert self.unit is not None
+        return np.argsort(np.random.Philox(key=[self.seed, _HELD_OUT]).random_raw(int(self.unit.max()) + 1))

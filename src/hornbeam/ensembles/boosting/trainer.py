@@ -55,7 +55,7 @@ class Boosting:
     max_bins : int, default 255
         Maximum number of quantile bins of a numeric feature; the bins are shared by all trees.
     stopping : EarlyStopping or None, default None
-        Early stopping; the rounds up to the smallest validation loss are kept. None for all rounds.
+        Early stopping; as many rounds are kept as gave the smallest validation loss. None for all rounds.
     seed : int, default 0
         Seed of the draws of rows and features.
 
@@ -113,103 +113,123 @@ class Boosting:
         start from 0 then, and their scores are to be added to those of that model. None for the best constant.
         `on_progress` is called after each round with the number of rounds so far.
         """
-        run = _Run(self, table, start, n_jobs)
-        while not run.finished:
-            run.advance()
+        rows = _Rows(self, table, n_jobs)
+        kept = [None] if self.stopping is None else [~held for held in rows.held_out(self.stopping)]
+        runs = [_Run(self, rows, mask, start) for mask in kept]
+        validation = None if self.stopping is None else rows.validation(self.stopping, runs)
+        stop = validation is not None and validation.update(run.scores for run in runs)
+        for number in range(1, self.n_rounds + 1):
+            if stop:
+                break
+            for run in runs:
+                run.advance()
+            stop = validation is not None and validation.update(run.scores for run in runs)
             if on_progress is not None:
-                on_progress(len(run.rounds))
-        return run.result()
+                on_progress(number)
+        if validation is None:
+            return BoostingResult(runs[0].boosted(self.n_rounds), None)
+        final = runs[0]
+        if validation.stopping.folds is not None:
+            final = _Run(self, rows, None, start)
+            for _ in range(validation.best):
+                final.advance()
+        return BoostingResult(final.boosted(validation.best), validation.losses)
 
 
-class _Run:
-    """State of the boosting loop: the scores of all rows, and the rounds so far."""
+class _Rows:
+    """The rows of a fit: their codes, target and weights, and the draws from them."""
 
-    def __init__(self, boosting: Boosting, table: Table, start: Floats | None, n_jobs: int) -> None:
-        self._boosting, self._table, self._n_jobs = boosting, table, n_jobs
+    def __init__(self, boosting: Boosting, table: Table, n_jobs: int) -> None:
+        self.loss, self.table, self.n_jobs = boosting.loss, table, n_jobs
         bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=boosting.max_bins)
-        self._encoded = EncodedTable.for_gradients(table, bins, n_jobs)
-        self._spec = boosting.grower.terms(self._encoded)
-        self._gradient_scale = GradientScale.of(table)
-        self._weight = self._gradient_scale.weight
+        self.encoded = EncodedTable.for_gradients(table, bins, n_jobs)
+        self.spec = boosting.grower.terms(self.encoded)
+        self.gradient_scale = GradientScale.of(table)
+        self.weight = self.gradient_scale.weight
         target = table.target if table.numeric_target is None else table.numeric_target.values
         if target is None:
             raise DataError("The table has no target. Read it with y to fit boosted trees.")
-        self._target: NDArray[np.int32] | Floats = target
+        self.target: NDArray[np.int32] | Floats = target
         sampled = boosting.subsample < 1.0 or boosting.stopping is not None
         grouped = keep_copies_together(table) if boosting.stopping is not None else table
-        self._sampler = RowSampler.of(grouped, self._encoded.codes, boosting.seed) if sampled else None
-        self._validation, self._kept = self._hold_out()
-        kept = table if self._kept is None else table.take(np.flatnonzero(self._kept))
-        constant = boosting.loss.initial_score(kept)  # checks the target, too
-        self._initial_score = constant if start is None else np.zeros_like(constant)
-        self._scores = np.repeat(constant[:, None], table.n_rows, axis=1) if start is None else start.copy()
-        self._stop = self._validation is not None and self._validation.update(self._scores)
-        self.rounds: list[tuple[Tree, ...]] = []
+        self.sampler = RowSampler.of(grouped, self.encoded.codes, boosting.seed) if sampled else None
 
-    def _hold_out(self) -> tuple[Validation | None, Bools | None]:
-        """Draw the held-out rows of early stopping; return them, and the mask of the training rows."""
-        stopping, sampler = self._boosting.stopping, self._sampler
-        if stopping is None or sampler is None:
-            return None, None
-        held = sampler.held_out(stopping.fraction, self._table.target)
-        if not held.any() or held.all():
+    def held_out(self, stopping: EarlyStopping) -> list[Bools]:
+        """Draw the masks of the rows that are held out: one, or one for each fold."""
+        assert self.sampler is not None
+        if stopping.folds is not None:
+            masks = self.sampler.folds(stopping.folds, self.table.target)
+        else:
+            masks = [self.sampler.held_out(stopping.fraction, self.table.target)]
+        if not masks[0].any() or masks[0].all():
             raise DataError(
-                f"validation_fraction={stopping.fraction} of {len(held)} rows leaves none to hold out, or none "
+                f"validation_fraction={stopping.fraction} of {len(masks[0])} rows leaves none to hold out, or none "
                 "to learn from; expected some of both. Pass early_stopping=False."
             )
-        rows = np.flatnonzero(held)
-        return Validation(stopping, self._boosting.loss, rows, self._target, self._weight), ~held
+        return masks
 
-    @property
-    def finished(self) -> bool:
-        """Whether the last round was grown."""
-        return self._stop or len(self.rounds) >= self._boosting.n_rounds
+    def validation(self, stopping: EarlyStopping, runs: "list[_Run]") -> Validation:
+        """Return the validation on the rows that each run holds out."""
+        held_out = [np.flatnonzero(~run.kept) for run in runs if run.kept is not None]
+        return Validation(stopping, self.loss, held_out, self.target, self.weight)
+
+
+class _Run:
+    """State of the boosting loop: the scores of all rows, and the rounds so far.
+
+    `kept` is the mask of the rows to learn from, None for all; `start` has the initial scores of another model.
+    """
+
+    def __init__(self, boosting: Boosting, rows: _Rows, kept: Bools | None, start: Floats | None) -> None:
+        self._boosting, self._rows, self.kept = boosting, rows, kept
+        table = rows.table if kept is None else rows.table.take(np.flatnonzero(kept))
+        constant = boosting.loss.initial_score(table)  # checks the target, too
+        self._initial_score = constant if start is None else np.zeros_like(constant)
+        n_rows = rows.table.n_rows
+        self.scores = np.repeat(constant[:, None], n_rows, axis=1) if start is None else start.copy()
+        self._rounds: list[tuple[Tree, ...]] = []
 
     def advance(self) -> None:
         """Grow the trees of one round on the gradients at the current scores."""
-        boosting, loss, number = self._boosting, self._boosting.loss, len(self.rounds)
-        grower, sampled = boosting.grower, self._kept
-        if boosting.subsample < 1.0 and self._sampler is not None:
-            sampled = self._sampler.sample(number, boosting.subsample, self._kept)
-        gradient, hessian = loss.negative_gradients(self._scores, self._target)
+        boosting, rows, number = self._boosting, self._rows, len(self._rounds)
+        loss, grower, sampled = boosting.loss, boosting.grower, self.kept
+        if boosting.subsample < 1.0 and rows.sampler is not None:
+            sampled = rows.sampler.sample(number, boosting.subsample, self.kept)
+        gradient, hessian = loss.negative_gradients(self.scores, rows.target)
         trees = []
         for output in range(loss.n_outputs):
-            gradients = self._gradient_scale.fixed_point(
+            gradients = rows.gradient_scale.fixed_point(
                 gradient[output], None if hessian is None else hessian[output]
             )
             key = child_key(child_key(boosting.seed, number), output)
             order, n_sampled = self._order(sampled)
-            grown = grower.grow(self._encoded, self._spec, gradients, order, n_sampled, key, self._n_jobs)
+            grown = grower.grow(rows.encoded, rows.spec, gradients, order, n_sampled, key, rows.n_jobs)
             inputs = LeafInputs(
-                grown, grower.l2_regularization, self._scores[output], self._target, self._weight, sampled
+                grown, grower.l2_regularization, self.scores[output], rows.target, rows.weight, sampled
             )
             belief = boosting.learning_rate * loss.leaf_values(inputs)
-            self._scores[output] += belief[grown.node]
+            self.scores[output] += belief[grown.node]
             self._check_scores(output)
-            trees.append(grown.tree(belief, self._encoded))
-        self.rounds.append(tuple(trees))
-        self._stop = self._validation is not None and self._validation.update(self._scores)
+            trees.append(grown.tree(belief, rows.encoded))
+        self._rounds.append(tuple(trees))
 
     def _check_scores(self, output: int) -> None:
         """Raise an error if a score is too large to compute gradients from."""
         most = self._boosting.loss.max_score
-        if not np.abs(self._scores[output]).max() <= most:
+        if not np.abs(self.scores[output]).max() <= most:
             raise ParameterError(
-                f"learning_rate={self._boosting.learning_rate}: in round {len(self.rounds) + 1} scores of some rows "
+                f"learning_rate={self._boosting.learning_rate}: in round {len(self._rounds) + 1} scores of some rows "
                 f"are beyond {most:g}, so boosting diverges. Pass a smaller rate, 0.1 say."
             )
 
     def _order(self, sampled: Bools | None) -> tuple[NDArray[np.int32], int]:
         """List the sampled rows, then the others, and count the sampled rows."""
+        n_rows = self._rows.table.n_rows
         if sampled is None:
-            return np.arange(self._table.n_rows, dtype=np.int32), self._table.n_rows
+            return np.arange(n_rows, dtype=np.int32), n_rows
         rows = np.flatnonzero(sampled)
         return np.concatenate([rows, np.flatnonzero(~sampled)]).astype(np.int32), len(rows)
 
-    def result(self) -> BoostingResult:
-        """Return the rounds up to the smallest validation loss, or all."""
-        losses = None if self._validation is None else self._validation.losses
-        best = len(self.rounds) if self._validation is None else self._validation.best
-        return BoostingResult(
-            BoostedTrees(self._table.schema, self._initial_score, tuple(self.rounds[:best])), losses
-        )
+    def boosted(self, n_rounds: int) -> BoostedTrees:
+        """Return the first rounds."""
+        return BoostedTrees(self._rows.table.schema, self._initial_score, tuple(self._rounds[:n_rounds]))

@@ -24,7 +24,10 @@ from hornbeam.growing.leafwise import Leafwise
 
 __all__ = ["boosting_trainer"]
 
-_MANY_ROWS = 10_000  # with more, "auto" stops early, as in scikit-learn
+# Up to so many rows and classes "auto" chooses the number of rounds by folds: more trees, and no row is lost.
+_FEW_ROWS, _FEW_CLASSES = 5_000, 10
+_FOLDS = 5
+_LEAST_ROWS = 2 * _FOLDS
 
 
 def boosting_trainer(estimator: Any, table: Table, loss: Loss, can_hold_out: bool = True) -> Boosting:
@@ -48,7 +51,7 @@ def boosting_trainer(estimator: Any, table: Table, loss: Loss, can_hold_out: boo
         learning_rate=number("learning_rate", estimator.learning_rate, 0.1),
         subsample=number("subsample", estimator.subsample, 1.0),
         max_bins=_bins(estimator.max_bins),
-        stopping=_stopping(estimator, table.n_rows, can_hold_out),
+        stopping=_stopping(estimator, table.n_rows, loss.n_outputs, can_hold_out),
         seed=resolve_seed(estimator.random_state),
     )
 
@@ -60,14 +63,15 @@ def _bins(value: Any) -> int:
     raise parameter_error("max_bins", value, expected, "Pass max_bins=255, which is the default.")
 
 
-def _stopping(estimator: Any, n_rows: int, can_hold_out: bool) -> EarlyStopping | None:
+def _stopping(estimator: Any, n_rows: int, n_outputs: int, can_hold_out: bool) -> EarlyStopping | None:
     if not hasattr(estimator, "early_stopping"):  # a ranker: the rows of a query must stay together
         return None
-    wanted = estimator.early_stopping
+    wanted, folds = estimator.early_stopping, None
     if is_named(wanted, "auto"):
-        wanted = n_rows > _MANY_ROWS and can_hold_out
+        wanted = n_rows >= _LEAST_ROWS and can_hold_out
+        folds = _FOLDS if n_rows <= _FEW_ROWS and n_outputs <= _FEW_CLASSES else None
     if not isinstance(wanted, bool):
-        expected = f"True, False, or 'auto' for more than {_MANY_ROWS:,} rows"
+        expected = "True, False or 'auto'"
         raise parameter_error(
             "early_stopping", wanted, expected, "Pass early_stopping='auto', which is the default."
         )
@@ -80,5 +84,6 @@ def _stopping(estimator: Any, n_rows: int, can_hold_out: bool) -> EarlyStopping 
         fraction=number("validation_fraction", estimator.validation_fraction, 0.1),
         patience=integer("n_iter_no_change", estimator.n_iter_no_change, 10),
         tolerance=number("tol", estimator.tol, 1e-7),
+        folds=folds,
     )
     return stopping if wanted else None
