@@ -53,8 +53,9 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         For two classes, the sign of each feature's effect on the probability of the second class: 1 (increasing), -1
         (decreasing) or 0 (free); or a dict by feature name.
     early_stopping : "auto" or bool, default="auto"
-        Whether to stop when the loss on held-out rows no longer falls. "auto": up to 5,000 rows and 10 classes, choose
-        the number of rounds by five folds, and grow the trees on all rows; for more, as True; below ten rows, as False.
+        Whether to stop when the loss on held-out rows no longer falls. "auto": from 10 to 5,000 rows and up to 10
+        classes, five folds choose the number of rounds, and the trees are grown on all rows; with more than 10,000
+        rows, as True; else as False.
     validation_fraction : float, default=0.1
         Share of the rows to hold out, the same share of every class; not used where folds are.
     n_iter_no_change : int, default=10

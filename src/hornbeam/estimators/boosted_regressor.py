@@ -61,8 +61,9 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name. Not for medians and quantiles.
     early_stopping : "auto" or bool, default="auto"
-        Whether to stop when the loss on held-out rows no longer falls. "auto": up to 5,000 rows, choose the
-        number of rounds by five folds, and grow the trees on all rows; for more, as True; below ten rows, as False.
+        Whether to stop when the loss on held-out rows no longer falls. "auto": from 10 to 5,000 rows,
+        five folds choose the number of rounds, and the trees are grown on all rows; with more than 10,000 rows, as
+        True; else as False.
     validation_fraction : float, default=0.1
         Share of the rows to hold out; not used where folds are.
     n_iter_no_change : int, default=10

@@ -28,6 +28,7 @@ __all__ = ["boosting_trainer"]
 _FEW_ROWS, _FEW_CLASSES = 5_000, 10
 _FOLDS = 5
 _LEAST_ROWS = 2 * _FOLDS
+_MANY_ROWS = 10_000  # with more, "auto" holds out some rows, as in scikit-learn
 
 
 def boosting_trainer(estimator: Any, table: Table, loss: Loss, can_hold_out: bool = True) -> Boosting:
@@ -68,8 +69,9 @@ def _stopping(estimator: Any, n_rows: int, n_outputs: int, can_hold_out: bool) -
         return None
     wanted, folds = estimator.early_stopping, None
     if is_named(wanted, "auto"):
-        wanted = n_rows >= _LEAST_ROWS and can_hold_out
-        folds = _FOLDS if n_rows <= _FEW_ROWS and n_outputs <= _FEW_CLASSES else None
+        few = _LEAST_ROWS <= n_rows <= _FEW_ROWS and n_outputs <= _FEW_CLASSES
+        wanted = (few or n_rows > _MANY_ROWS) and can_hold_out
+        folds = _FOLDS if few else None
     if not isinstance(wanted, bool):
         expected = "True, False or 'auto'"
         raise parameter_error(
