@@ -83,7 +83,8 @@ inline Rules checked(Rules rules) {
            "rules: units above 0 expected");
     expect(finite(rules.rows_per_step) && finite(rules.rows_per_row) && finite(rules.ridge) && finite(rules.rounding),
            "rules: finite numbers of 0 or more expected");
-    expect(number(rules.dispersion) && number(rules.min_decrease), "rules: numbers of 0 or more expected");
+    expect(number(rules.dispersion) && number(rules.min_decrease) && number(rules.min_rows_missing),
+           "rules: numbers of 0 or more expected");
     constexpr int64_t beyond = int64_t{1} << 61;
     rules.min_rows_split = std::min(rules.min_rows_split, beyond);
     rules.min_rows_leaf = std::min(rules.min_rows_leaf, beyond);

@@ -175,6 +175,7 @@ void each_rule(Action&& action) {
     action("dispersion", &Rules::dispersion);
     action("min_rows_split", &Rules::min_rows_split);
     action("min_rows_leaf", &Rules::min_rows_leaf);
+    action("min_rows_missing", &Rules::min_rows_missing);
     action("min_weight_leaf", &Rules::min_weight_leaf);
     action("max_depth", &Rules::max_depth);
     action("min_decrease", &Rules::min_decrease);

@@ -6,8 +6,9 @@
 //
 //     no missing values             left | right                     one sweep
 //     fractional                    left | right                     one sweep over the known rows; missing ones go
-//     both ways own, learned                  known | missing                  one candidate, if both sides are
-//     feasible
+//                                                                    both ways
+//     own, learned                  known | missing                  one candidate, if both sides are feasible and the
+//                                                                    missing ones are enough for a branch
 //       own, if that is feasible    left | right | missing           one sweep over the known rows, missing ones apart
 //       else                        left | right + missing           one sweep of all rows, missing ones start right
 //                                   left + missing | right           one sweep of all rows, missing ones start left
@@ -46,8 +47,10 @@ class OrderedSearch {
         const Value missing_value = state_.value_of(missing);
         Candidate best;
         const bool within = state_.monotone.allows(missing) && state_.monotone.allows(seen.counts, seen.weight);
+        const double missing_rows = static_cast<double>(missing_weight) * state_.rules.rows_per_step;
+        const bool enough = missing_rows >= state_.rules.min_rows_missing;
         if (state_.feasible(seen.rows, seen.weight) && state_.feasible(all.rows - seen.rows, missing_weight) &&
-            within) {
+            enough && within) {
             Cut cut;
             cut.found = true;
             cut.value = state_.value_of(seen) + missing_value;

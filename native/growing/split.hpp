@@ -23,6 +23,7 @@ struct Rules {
     double dispersion = 0;        // gradients: mean square over mean hessian, the variance for S-values
     int64_t min_rows_split = 2;   // rows, unweighted
     int64_t min_rows_leaf = 1;    // rows, unweighted
+    double min_rows_missing = 0;  // independent rows of a branch of missing values, but for multiway splits
     int64_t min_weight_leaf = 0;  // in integer steps of weight
     int64_t max_depth = std::numeric_limits<int32_t>::max();
     double min_decrease = 0;   // gain x node weight / total weight must reach this

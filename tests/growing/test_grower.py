@@ -11,6 +11,7 @@ from hornbeam import TreeClassifier
 from hornbeam.data import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree
 from support.examples import examples
 from support.reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
@@ -151,10 +152,10 @@ def test_infinity_is_a_known_value_in_a_split_of_known_against_missing_values():
 
 def test_missing_values_have_their_own_child_if_enough_rows_have_them():
     x = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, np.nan, np.nan])[:, None]
-    y = [0, 0, 0, 1, 1, 1, 2, 2]
-    own = TreeClassifier("default", smoothing=None).fit(x, y).tree_
+    table = Table.read(x, [0, 0, 0, 1, 1, 1, 2, 2])
+    own = Grower().grow(table, bins_of(table))
     assert (own.skeleton.n_children[0], own.skeleton.missing_slot[0]) == (3, 2)
-    few = TreeClassifier("default", smoothing=None, min_samples_leaf=3).fit(x, y).tree_
+    few = Grower(min_samples_leaf=3).grow(table, bins_of(table))
     assert (few.skeleton.n_children[0], few.skeleton.missing_slot[0]) == (2, 1)
 
 
@@ -251,3 +252,22 @@ def test_a_choice_may_be_given_as_text(name, kind):
         assert getattr(Grower(**{name: member.value}), name) is member
     with pytest.raises(ParameterError, match=f"{name}='other': expected one of '"):
         Grower(**{name: "other"})
+
+
+@pytest.mark.parametrize(("n_missing", "n_children"), [(9, 2), (10, 3)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_branch_of_missing_values_needs_its_rows(n_missing, n_children, weighted):
+    """Three groups of pure classes; missing values go to the side of their class if they are too few."""
+    x = [0.0] * 10 + [1.0] * 10 + [np.nan] * n_missing
+    y = [0] * 10 + [1] * 10 + [2] * n_missing
+    table = Table.read([[value] for value in x], y)
+    if weighted:  # a row of weight n is n rows
+        table = Table.read([[0.0], [1.0], [np.nan]], [0, 1, 2], sample_weight=[10, 10, n_missing])
+    tree = Grower(corrected=False, min_samples_missing=10).grow(table, bins_of(table))
+    assert tree.skeleton.n_children[0] == n_children
+    assert Grower().grow(table, bins_of(table)).skeleton.n_children[0] == 3
+
+
+def test_presets_of_the_literature_have_no_minimum_of_missing_values():
+    least = {name: recipe.grower.min_samples_missing for name, recipe in PRESETS.items()}
+    assert least == {"default": 10, "id3": 0, "c4.5": 0, "c4.4": 0, "cart": 0}

@@ -19,6 +19,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.in_memory import n_copies
 from hornbeam.tree import Skeleton, Tree
 
 __all__ = [
@@ -118,6 +119,10 @@ class Twin:
                 self.missing = Missing.OWN
         self.cases = [Case(*case) for case in zip(codes, table.target.tolist(), weight, strict=True)]
         self.total = weight_of(self.cases)
+        copies = n_copies(table)
+        self.rows_per_step = (
+            (table.n_rows if copies is None else copies) / grower.design_effect / max(self.total, 1)
+        )
         self.least = max(0, ceil((grower.min_weight_leaf - 1e-6) / self.unit))
         self.ratio = grower.criterion is Criterion.GAIN_RATIO
         self.tie = C45_TIE if self.ratio else TIE
@@ -240,6 +245,7 @@ class Twin:
         if self.missing is Missing.FRACTIONAL:
             return self.best_cut(node, f, known, lambda left, right: [left, right])
         apart = all(self.enough(cases) and self.inside(node, cases) for cases in (known, lost))
+        apart = apart and weight_of(lost) * self.rows_per_step >= self.grower.min_samples_missing - 1e-6
         trials = [self.make(node, f, [known, lost], None, 1)] if apart else []
         if apart and self.missing is Missing.OWN:
             trials.append(self.best_cut(node, f, known, lambda left, right: [left, right, lost]))

@@ -126,6 +126,7 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
         max_depth=draw(st.sampled_from([None, None, 1, 3])),
         min_samples_split=draw(st.sampled_from([2, 2, 5])),
         min_samples_leaf=draw(st.sampled_from([1, 1, 3])),
+        min_samples_missing=draw(st.sampled_from([0, 0, 3])),
         min_weight_leaf=draw(st.sampled_from([0.0, 2.0])),
         min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.013])),
         monotone=draw(signs) if constrained else None,

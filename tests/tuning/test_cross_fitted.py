@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
+from hornbeam import TreeClassifier
 from hornbeam.data import Table
 from hornbeam.errors import ParameterError
 from hornbeam.evaluation import rmse
@@ -14,6 +15,7 @@ from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, LeaveOneOutHGS, Raw
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.size_path import size_path
 
 DEFAULT = PRESETS["default"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))
@@ -139,3 +141,19 @@ def test_from_a_thousand_rows_on_folds_are_not_repeated():
         CrossFitted(PRESETS["default"]).fit(table).digest
         == CrossFitted(PRESETS["default"], repeats=1).fit(table).digest
     )
+
+
+def test_a_limit_of_leaves_keeps_those_that_save_most():
+    """The limited tree is the whole one at a higher price of a leaf, not one of the largest raw gains."""
+    sizes = size_path(CrossFitted(DEFAULT).fit(CANCER)).n_leaves.tolist()
+    limited = CrossFitted(DEFAULT, max_leaf_nodes=5).fit(CANCER)
+    assert limited.n_leaves == max(n for n in sizes if n <= 5)
+    assert size_path(limited).n_leaves.tolist() == [n for n in sizes if n <= 5]
+
+
+def test_a_limit_of_leaves_under_monotone_constraints_is_one_of_price():
+    signs = (-1, *[0] * 29)
+    recipe = replace(DEFAULT, grower=replace(DEFAULT.grower, monotone=signs))
+    expected = CrossFitted(recipe, max_leaf_nodes=4).fit(CANCER)
+    clf = TreeClassifier(monotonic_cst=signs, max_leaf_nodes=4).fit(*load_breast_cancer(return_X_y=True))
+    assert clf.tree_.digest == expected.digest

@@ -65,7 +65,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         How to split a nominal feature: one child per category, or two children for the best subset.
     missing : {"auto", "own", "learned", "fractional"}, default="auto"
         Where rows with a missing value go: to a child of their own, to the better child, or to every child in
-        proportion.
+        proportion. "own" in the preset ``default``: to the
+        better child where fewer than ten rows of the node have no value.
     max_depth : int, default=None
         Maximum depth of the tree.
     min_samples_split : int or float, default=2

@@ -46,7 +46,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     nominal : {"auto", "multiway", "subset"}, default="auto"
         How to split a nominal feature: one child per category, or two children for the best subset.
     missing : {"auto", "own", "learned"}, default="auto"
-        Where rows with a missing value go: to a child of their own, or to the better child.
+        Where rows with a missing value go: to a child of their own, or to the better child. "own" in the preset
+        ``default``: to the better child where fewer than ten rows of the node have no value.
     max_depth : int, default=None
         Maximum depth of the tree.
     min_samples_split : int or float, default=2

@@ -34,7 +34,7 @@ from hornbeam.typing import Codes, Counts, Floats
 
 __all__ = ["Grower"]
 
-_UNSET = ("interactions", "once_per_path", "forbidden_below", "forced")
+_UNSET = ("min_samples_missing", "interactions", "once_per_path", "forbidden_below", "forced")
 _UNLIMITED = np.iinfo(np.int32).max
 _MOST_CLASSES = 65_535
 _KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
@@ -44,6 +44,7 @@ _RANGES = (
     ("max_features", 1, inf),
     ("min_samples_split", 2, inf),
     ("min_samples_leaf", 1, inf),
+    ("min_samples_missing", 0, inf),
     ("min_weight_leaf", 0, inf),
     ("min_weight_fraction_leaf", 0, 0.5),
     ("min_impurity_decrease", 0, inf),
@@ -76,6 +77,10 @@ class Grower:
         Maximum depth of the tree. None: no limit.
     min_samples_split, min_samples_leaf : int
         Minimum number of rows of a node that is split, and of each child. A multiway split needs two such children.
+    min_samples_missing : int
+        Minimum number of rows of a branch of missing values of its own; a row of weight 2 is two rows, and weights
+        that are not whole count as shares of all rows. With fewer at a node, missing values go to the child where the
+        gain is larger. Not for a multiway split, where they are a category.
     min_weight_leaf : float
         Minimum weight of each child (C4.5's minimum number of objects).
     min_weight_fraction_leaf : float
@@ -134,6 +139,7 @@ class Grower:
     max_depth: int | None = None
     min_samples_split: int = 2
     min_samples_leaf: int = 1
+    min_samples_missing: int = 0
     min_weight_leaf: float = 0.0
     min_weight_fraction_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
@@ -370,6 +376,7 @@ class Grower:
         rules.corrected = self.corrected and not rules.gain_ratio
         rules.min_rows_split = self.min_samples_split
         rules.min_rows_leaf = self.min_samples_leaf
+        rules.min_rows_missing = max(self.min_samples_missing - 1e-6, 0.0)
         rules.min_weight_leaf = max(
             ceil((self.min_weight_leaf - 1e-6) / unit), ceil(self.min_weight_fraction_leaf * total_weight), 0
         )

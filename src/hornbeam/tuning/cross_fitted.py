@@ -55,6 +55,9 @@ class CrossFitted(Fitter):
         The smallest tree is chosen whose loss on held-out rows is at most this share above that of the tree with 0:
         0.02 for 2 % more log loss (in regression, squared error). 0 removes only leaves that save next to
         nothing; None keeps every leaf.
+    max_leaf_nodes : int or None, default None
+        Maximum number of leaves, with a `tolerance`: leaves are removed in the order of what they save by the smoothed
+        predictions, a small leaf before a large one. `Grower.max_leaf_nodes` is a limit by raw gains.
     pruner : Pruner or None, default None
         A last pruner for the smoothed tree, for example `BayesRisk`.
     seed : int, default 0
@@ -87,6 +90,7 @@ class CrossFitted(Fitter):
     repeats: int | None = None
     rows: int = 30_000
     tolerance: float | None = 0.0
+    max_leaf_nodes: int | None = None
     pruner: Pruner | None = None
     seed: int = 0
     cells: int = MOST_CELLS
@@ -160,7 +164,7 @@ class CrossFitted(Fitter):
         simulation = Simulation.of(table, bins, codes, fold_trees[:n_folds], beliefs[:n_folds])
         if self.tolerance is None:
             return TuningResult(recipe, None, smoother, self.pruner, simulation)
-        size = SizeChoice(HeldOutLoss.of(fold_trees, beliefs), self.tolerance)
+        size = SizeChoice(HeldOutLoss.of(fold_trees, beliefs), self.tolerance, self.max_leaf_nodes)
         trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
         pruned = [one.stopping(size.cuts(tree)) for one, tree in zip(fold_trees, trees, strict=True)]
         smoother, _ = fit_strengths(pruned, smoother)

@@ -32,10 +32,13 @@ class SizeChoice:
     held_out : HeldOutLoss
     tolerance : float
         Share by which the held-out loss may be above that of the size at the lowest price of a leaf. 0: that size.
+    max_leaf_nodes : int or None, default None
+        Largest size. None: no limit.
     """
 
     held_out: HeldOutLoss
     tolerance: float
+    max_leaf_nodes: int | None = None
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
@@ -46,11 +49,19 @@ class SizeChoice:
 
     def cuts(self, tree: Tree) -> Bools:
         """Find the nodes that become leaves; at tolerance 0 without a comparison of sizes."""
-        pruner = LeafPrice(self.held_out.lowest) if self.tolerance == 0 else self._choose(tree)[0]
+        pruner = LeafPrice(self.held_out.lowest) if self._at_lowest else self._choose(tree)[0]
         return pruner.cuts(tree)
+
+    @property
+    def _at_lowest(self) -> bool:
+        """Whether the size is the one at the lowest price, whatever the sizes are."""
+        return self.tolerance == 0 and self.max_leaf_nodes is None
 
     def _choose(self, tree: Tree) -> tuple[LeafPrice, SizePath]:
         price, n_leaves = _nested_sizes(tree, self.held_out.lowest)
+        if self.max_leaf_nodes is not None:
+            first = int((n_leaves <= self.max_leaf_nodes).argmax())
+            price, n_leaves = price[first:], n_leaves[first:]
         path = SizePath(n_leaves, self.held_out.at(price / tree.weight_in_rows[0]))
         return LeafPrice(float(price[path.position(self.tolerance)])), path
 
@@ -65,7 +76,7 @@ class SizeChoice:
             price, n_leaves = _nested_sizes(tree, lowest)
             return LeafPrice(float(price[(n_leaves <= chosen).argmax()]))(tree)
 
-        return LeafPrice(lowest) if self.tolerance == 0 else prune
+        return LeafPrice(lowest) if self._at_lowest else prune
 
 
 @dataclass(frozen=True, slots=True, eq=False)

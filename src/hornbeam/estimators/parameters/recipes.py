@@ -97,11 +97,13 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     if not cross_fitted:
         return pruned
     has_penalty = by_risk or (estimator.pruning == "auto" and pruner is None)
-    return CrossFitted(
-        replace(recipe, pruner=None) if by_risk else pruned,
-        tolerance=number("tolerance", estimator.tolerance) if has_penalty else None,
-        pruner=pruner if by_risk else None,
-        seed=seed,
+    return _limited(
+        CrossFitted(
+            replace(recipe, pruner=None) if by_risk else pruned,
+            tolerance=number("tolerance", estimator.tolerance) if has_penalty else None,
+            pruner=pruner if by_risk else None,
+            seed=seed,
+        )
     )
 
 
@@ -130,7 +132,19 @@ def regression_fitter(estimator: Any, table: Table | Source, n_rows: int | None 
         return pruned
     has_penalty = estimator.pruning == "auto" and pruner is None
     tolerance = number("tolerance", estimator.tolerance) if has_penalty else None
-    return CrossFitted(pruned, tolerance=tolerance, seed=seed)
+    return _limited(CrossFitted(pruned, tolerance=tolerance, seed=seed))
+
+
+def _limited(fitter: CrossFitted) -> CrossFitted:
+    """Limit the leaves of a monotone tree by what they save on held-out rows, not by their raw gains.
+
+    Where a constraint forbids the best splits, the largest gains left are often those of tiny leaves.
+    """
+    recipe = fitter.fixed_recipe
+    if recipe is None or fitter.tolerance is None or not any(recipe.grower.monotone or ()):
+        return fitter
+    grower = replace(recipe.grower, max_leaf_nodes=None)
+    return replace(fitter, recipe=replace(recipe, grower=grower), max_leaf_nodes=recipe.grower.max_leaf_nodes)
 
 
 def _is_cross_fitted(estimator: Any, smoother: Smoother | None) -> bool:
