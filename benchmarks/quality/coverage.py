@@ -75,6 +75,19 @@ def steep(X: np.ndarray) -> np.ndarray:
     return _logistic(6 * X[:, 0] - 4 * X[:, 1])
 
 
+def six_normals(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(n, 6))
+
+
+def xor(X: np.ndarray) -> np.ndarray:
+    """Two columns that matter only together: no single split of the root explains anything."""
+    return _logistic(2 * np.sign(X[:, 0] * X[:, 1]) + 0.5 * X[:, 2])
+
+
+def unrelated(X: np.ndarray) -> np.ndarray:
+    return _logistic(np.full(len(X), -1.0))
+
+
 def clients(n: int, rng: np.random.Generator) -> np.ndarray:
     late, income = rng.poisson(0.5, n), rng.lognormal(10.8, 0.5, n).round(2)
     return np.column_stack([late, income, rng.integers(0, 2, n), rng.integers(18, 80, n)]).astype(float)
@@ -142,7 +155,12 @@ def heavy(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 CLASSES = {f.__name__: World(normals, f) for f in (smooth, steps, noise, rare, three, clean, steep)}
-CLASSES |= {"loans": World(clients, loans), "pure": World(mixed, pure)}
+CLASSES |= {
+    "loans": World(clients, loans),
+    "pure": World(mixed, pure),
+    "xor": World(six_normals, xor),
+    "noise-6": World(six_normals, unrelated),
+}
 MEANS = {
     "mean-smooth": World(normals, bent, normal),
     "mean-steps": World(normals, stairs, normal),
@@ -162,7 +180,8 @@ def settings(world: str, n: int) -> dict[str, dict[str, Any]]:
         "tolerance": {"tolerance": 0.05},
     }
     explicit = "hgs" if world in CLASSES else "shrinkage"
-    return restricted | {explicit: {"smoothing": explicit}}
+    taught = {"readable": {"preset": "readable"}} | {f"slopes={n}": {"slopes": n} for n in (1, 2, 3)}
+    return restricted | {explicit: {"smoothing": explicit}} | taught
 
 
 def trial(name: str, n: int, setting: str, seed: int, as_fitted: bool) -> dict[str, Any]:
@@ -197,7 +216,7 @@ def trial(name: str, n: int, setting: str, seed: int, as_fitted: bool) -> dict[s
 def todo(options: argparse.Namespace) -> Iterator[tuple[str, int, str, int]]:
     for n in map(int, options.rows.split(",")):
         for world in options.worlds.split(","):
-            for setting in settings(world, n):
+            for setting in options.settings.split(",") if options.settings else settings(world, n):
                 for number in range(options.trials or TRIALS.get(n, 3)):
                     yield world, n, setting, options.seed + number
 
@@ -269,6 +288,7 @@ def main() -> None:
     running = commands.add_parser("run", help="fit trees, and add a line for each to a file")
     running.add_argument("--json", type=Path, required=True)
     running.add_argument("--worlds", default=",".join(WORLDS))
+    running.add_argument("--settings", help="names, with commas between; default: all")
     running.add_argument("--rows", default=",".join(map(str, TRIALS)))
     running.add_argument(
         "--trials", type=int, help="of each cell; default: 20 below 3,000 rows, then 8 and 3"

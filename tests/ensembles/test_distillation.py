@@ -114,7 +114,7 @@ def test_real_rows_are_the_evidence_and_the_teacher_counts_as_thirty_rows(weight
     teacher = (tree.belief * (raw + 30) - tree.evidence) / 30
     np.testing.assert_allclose(teacher.sum(axis=1), 1)
     assert (teacher > 0).all()
-    assert tree.history[-1].name == "distill"
+    assert tree.history[0].name == "distill"
 
 
 def test_teacher_means_are_those_of_the_node_and_a_row_of_each_ancestor():
@@ -162,7 +162,7 @@ def test_held_out_rows_choose_the_temperature_of_the_teacher():
     tree = Distillation(synthetic_rows=FEW).fit(
         table, lambda rows: apply_temperature(teacher(rows), 2.0), timid
     )
-    assert dict(tree.history[-1].parameters)["temperature"] == pytest.approx(0.5, rel=0.15)
+    assert dict(tree.history[0].parameters)["temperature"] == pytest.approx(0.5, rel=0.15)
     partly = np.where(np.arange(2000)[:, None] % 3, timid, np.nan)
     again = Distillation(synthetic_rows=FEW).fit(
         table, lambda rows: apply_temperature(teacher(rows), 2.0), partly

@@ -71,7 +71,7 @@ def test_a_forest_that_chose_its_temperature_is_not_scaled_again():
     X, y = load_breast_cancer(return_X_y=True)
     for smoothing, expected in (("auto", 1.0), (None, ForestClassifier(50).fit(X, y).temperature_)):
         forest = ForestClassifier(50, smoothing=smoothing, oob_score=True).fit(X, y)
-        found = dict(distill(forest, X, y).tree_.history[-1].parameters)["temperature"]
+        found = dict(distill(forest, X, y).tree_.history[0].parameters)["temperature"]
         assert found == pytest.approx(expected, abs=2e-3)
 
 

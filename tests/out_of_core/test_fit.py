@@ -129,7 +129,7 @@ def test_a_tree_with_a_teacher_is_counted_on_every_row():
     fitter = Taught(Distillation(max_leaf_nodes=4, max_depth=3, slopes=1))
     tree = fit(MemorySource(table, 200), fitter, grow_rows=500)
     assert tree.rows[0] == tree.evidence[0].sum() == 2500
-    assert [step.name for step in tree.history] == ["count-on-all", "distill"]
+    assert [step.name for step in tree.history] == ["count-on-all", "distill", "interval-calibration"]
     for engine in (LocalEngine(2), LocalEngine(1, 5, reverse=True)):
         assert fit(MemorySource(table, 77), fitter, engine, grow_rows=500).digest == tree.digest
 

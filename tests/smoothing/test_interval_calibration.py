@@ -6,9 +6,15 @@ import pytest
 from hornbeam import TreeRegressor
 from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
-from hornbeam.smoothing import HGS, IntervalCalibration, calibrate_tree, effective_size
+from hornbeam.smoothing import (
+    HGS,
+    IntervalCalibration,
+    calibrate_taught_tree,
+    calibrate_tree,
+    effective_size,
+)
 from hornbeam.tree import with_belief
-from support.worked_trees import star, worked_tree
+from support.worked_trees import binary, over_leaves, star, worked_tree
 
 
 def leaves_of_many_sizes(borrowed):
@@ -98,3 +104,33 @@ def test_a_constant_target_gives_no_warning():
     tree = TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0]).tree_
     assert calibrate_tree([tree], [tree.belief]).own == 1.0
     assert calibrate_tree([tree], [tree.belief + 1.0]).own == 0.05
+
+
+@pytest.mark.parametrize(
+    ("leaf", "expected"),
+    [
+        # Chi-square .32 / (.5 (1/20 - 1/40)) = 25.6, more than 10; .36 of the variance is within leaves.
+        ([18, 2], IntervalCalibration(0.11, 0.9)),
+        # Chi-square .02 / (.5 (1/20 - 1/40)) = 1.6; .96 of the variance is within leaves.
+        ([12, 8], IntervalCalibration(0.51, 0.14)),
+        # No difference at all: the least value of a row.
+        ([10, 10], IntervalCalibration(0.55, 0.05)),
+    ],
+)
+def test_rows_of_a_taught_tree_count_as_much_as_its_splits_are_certain(leaf, expected):
+    assert calibrate_taught_tree(star(np.array([leaf, leaf[::-1]]))) == expected
+
+
+def test_a_taught_tree_of_one_leaf_has_no_split_to_doubt():
+    assert calibrate_taught_tree(over_leaves(binary([0]), [[6, 2]])) == IntervalCalibration(0.55, 0.9)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e6])
+def test_the_calibration_of_a_taught_regression_tree_does_not_depend_on_the_unit(factor):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] + rng.normal(size=200)
+    trees = [TreeRegressor("cart", max_leaf_nodes=6).fit(X, scale * y).tree_ for scale in (1.0, factor)]
+    one, other = map(calibrate_taught_tree, trees)
+    assert one == other
+    assert 0.05 < one.own < 0.9

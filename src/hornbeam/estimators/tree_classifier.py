@@ -443,8 +443,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     def predict_interval(self, X: Any, *, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
         """Compute an interval for each probability of `predict_proba`.
 
-        The intervals are calibrated by `fit` if smoothing is cross-fitted, and else by `calibrate_intervals`. Without
-        calibration they can be far too narrow or too wide.
+        The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
+        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. In a leaf with slopes the
+        promise is about the mean probability of all rows of the leaf.
 
         Parameters
         ----------

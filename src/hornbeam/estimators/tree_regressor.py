@@ -283,7 +283,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     def predict_interval(self, X: Any, *, level: float = 0.9) -> tuple[Floats, Floats]:
         """Compute an interval for each mean of `predict`; single rows vary more.
 
-        The intervals are calibrated by `fit` if smoothing is cross-fitted, and else by `calibrate_intervals`.
+        The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
+        `calibrate_intervals`. In a leaf with slopes the promise is about the mean of all rows of the leaf.
 
         Parameters
         ----------

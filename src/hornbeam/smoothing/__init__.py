@@ -17,7 +17,12 @@ from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
-from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree, effective_size
+from hornbeam.smoothing.interval_calibration import (
+    IntervalCalibration,
+    calibrate_taught_tree,
+    calibrate_tree,
+    effective_size,
+)
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
@@ -41,6 +46,7 @@ __all__ = [
     "Raw",
     "Smoother",
     "Tying",
+    "calibrate_taught_tree",
     "calibrate_tree",
     "effective_size",
     "replay",

@@ -7,7 +7,8 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
 from hornbeam.recipe import Fitter
-from hornbeam.smoothing import Borrowing
+from hornbeam.smoothing import Borrowing, calibrate_taught_tree
+from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.tuning_result import TuningResult
@@ -26,7 +27,7 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
     table : Table
         The rows it was grown from, or others of the same distribution.
     recipe : Recipe, CrossValidated or CrossFitted
-        The settings of the tree.
+        The settings of the tree; not used for a tree with a teacher.
     n_jobs : int, default 1
         Threads; the result does not depend on them.
 
@@ -46,7 +47,8 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
 
     Notes
     -----
-    Trees of `CrossFitted` are calibrated already. For others this takes about as long as a fit by `CrossFitted`: at
+    Trees of `CrossFitted` are calibrated already, and so are trees with a teacher, for which only their evidence is
+    used (`hornbeam.smoothing.calibrate_taught_tree`). For others this takes about as long as a fit by `CrossFitted`: at
     most 30,000 rows are used.
 
     Examples
@@ -58,6 +60,8 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
     >>> print(calibrate_intervals(tree, table, PRESETS["cart"]).history[-1])
     interval-calibration(borrowed=0.0, own=0.37)
     """
+    if is_distilled(tree):
+        return calibrate_taught_tree(tree)(tree)
     chosen = recipe.choose(table, n_jobs=n_jobs)
     if chosen.grower.missing is Missing.FRACTIONAL:
         raise ParameterError(

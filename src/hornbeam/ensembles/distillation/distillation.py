@@ -16,7 +16,7 @@ from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
-from hornbeam.smoothing import HGS
+from hornbeam.smoothing import HGS, calibrate_taught_tree
 from hornbeam.smoothing.teacher_prior import DISTILLED, belief_with_prior
 from hornbeam.tree.edit import count_rows, with_belief, with_slopes
 from hornbeam.tree.route import route
@@ -146,6 +146,7 @@ class Distillation:
             tree = count(tree)
         step = Step.of(DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
+        tree = calibrate_taught_tree(tree)(tree)
         if self.slopes == 0:
             return tree
         return with_slopes(tree, LeafSlopes(LeafRules(self.slopes)).fit(skeleton, rows, predictions))

@@ -17,8 +17,8 @@ __all__ = ["calibrate_intervals"]
 def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Any:
     """Calibrate the width of the intervals, so that they contain the true rate or mean as often as they claim.
 
-    `fit` does this if smoothing is cross-fitted, which is the default. With any other smoothing call this method; it
-    takes about as long as a default fit.
+    `fit` does this if smoothing is cross-fitted, which is the default, or if the tree has a teacher. With any other
+    smoothing call this method; it takes about as long as a default fit.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.data.weights import to_steps
 from hornbeam.errors import DataError
-from hornbeam.smoothing.replay import replay, smoothers_that_give
+from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
 from hornbeam.tree.edit import integer_weights
 from hornbeam.tree.evidence.fractional import known_weight
@@ -80,7 +80,8 @@ def _row_weights(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -
 def _resmooth(estimator: Any, tree: Tree) -> None:
     """Smooth a tree with new evidence; the estimator changes only if nothing fails."""
     if is_distilled(tree):
-        smoothed = with_prior_of(estimator.tree_, tree)
+        calibration = smoothers_of(estimator.tree_.history[-1:])  # intervals stay calibrated
+        smoothed = replay(calibration, with_prior_of(estimator.tree_, tree))
     else:
         smoothed = replay(smoothers_that_give(estimator.tree_, estimator.smoothing), tree)
     if tree.skeleton.is_fractional:
