@@ -23,7 +23,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError, StorageError
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.export import to_text
-from hornbeam.smoothing import effective_size, replay, smoothers_of
+from hornbeam.smoothing import calibrate_taught_tree, effective_size, replay, smoothers_of
 from hornbeam.storage.file import encode
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.update import add_rows
@@ -160,6 +160,7 @@ def _uses_of_tree(tree: Tree) -> list[tuple[str, Any]]:
         ("text", lambda: to_text(tree)),
         ("answer", answers),
         ("effective size", sizes),
+        ("calibration of a taught tree", lambda: calibrate_taught_tree(tree)),
         ("replay", more),
     ]
 

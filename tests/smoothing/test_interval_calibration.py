@@ -113,6 +113,8 @@ def test_a_constant_target_gives_no_warning():
         ([18, 2], IntervalCalibration(0.11, 0.9)),
         # Chi-square .02 / (.5 (1/20 - 1/40)) = 1.6; .96 of the variance is within leaves.
         ([12, 8], IntervalCalibration(0.51, 0.14)),
+        # 2,400 rows, all as they should be: 0.05 (2,400 / 300)^0.75 = 0.238.
+        ([1200, 0], IntervalCalibration(0.24, 0.9)),
         # No difference at all: the least value of a row.
         ([10, 10], IntervalCalibration(0.55, 0.05)),
     ],

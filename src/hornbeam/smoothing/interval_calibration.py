@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from hornbeam.kernels.elementary import exp, log
 from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
@@ -29,7 +30,8 @@ _ENOUGH = 400  # leaves that are used, at most
 # Of a tree with a teacher, found on seeds below 1,000 (benchmarks/quality/coverage.py).
 _CERTAIN = 10.0  # chi-square of a split that no search finds in noise
 _OWN = 0.9  # value of a row of a tree whose splits are all certain
-_TAUGHT = 0.05  # least value of a pseudo-row of the teacher
+_TAUGHT = 0.05  # least value of a pseudo-row of the teacher: where the leaves explain all, in up to 300 rows
+_FEW_ROWS, _GROWTH = 300, 0.75  # it grows with this power of more rows
 _TAUGHT_CONSTANT = 0.5  # and what is added where the leaves explain nothing
 
 
@@ -174,8 +176,8 @@ def calibrate_taught_tree(tree: Tree) -> IntervalCalibration:
       chi-square of 3 to 5; a true one by more, the more rows there are. The value of a row is 0.9 times the mean over
       the leaves of chi-square / 10, at most 1, where chi-square compares a leaf with the rest of its parent.
     - The teacher averages over neighbours. That is right where the truth hardly varies, and wrong where it
-      varies much. If the leaves explain a share R of the variance, a pseudo-row of the teacher
-      counts as 0.05 + 0.5 (1 - R)² rows.
+      varies much, unless there are many rows. If the leaves explain a share R of the variance of N rows, a pseudo-row
+      of the teacher counts as 0.5 (1 - R)² + 0.05 max(N / 300, 1)^(0.75 R⁴) rows.
 
     Examples
     --------
@@ -189,10 +191,12 @@ def calibrate_taught_tree(tree: Tree) -> IntervalCalibration:
     parent = tree.skeleton.parent[leaf]
     split = (parent >= 0) & (size[parent] > size[leaf])
     certain = _certainty(unsmoothed(tree), size, variance, leaf[split], parent[split])
-    within = dot(size[leaf], variance[leaf]) / max(float(size[0] * variance[0]), np.finfo(float).tiny)
-    return IntervalCalibration(
-        round(_TAUGHT + _TAUGHT_CONSTANT * min(within, 1.0) ** 2, 2), max(round(_OWN * certain, 2), _LEAST)
+    within = min(
+        dot(size[leaf], variance[leaf]) / max(float(size[0] * variance[0]), np.finfo(float).tiny), 1.0
     )
+    more_rows = float(log(max(float(size[0]) / _FEW_ROWS, 1.0)))
+    taught = _TAUGHT * float(exp(_GROWTH * more_rows * (1 - within) ** 4)) + _TAUGHT_CONSTANT * within**2
+    return IntervalCalibration(min(round(taught, 2), 1.0), max(round(_OWN * certain, 2), _LEAST))
 
 
 def _certainty(mean: Floats, size: Floats, variance: Floats, leaf: Indices, parent: Indices) -> float:
@@ -200,8 +204,9 @@ def _certainty(mean: Floats, size: Floats, variance: Floats, leaf: Indices, pare
     if not len(leaf):
         return 1.0
     apart = mean[leaf] - mean[parent]
-    chi_square = row_dots(apart, apart) / (variance[parent] * (1 / size[leaf] - 1 / size[parent]))
-    return dot(np.minimum(chi_square / _CERTAIN, 1.0), np.ones(len(leaf))) / len(leaf)
+    share = np.maximum(1 / size[leaf] - 1 / size[parent], np.finfo(float).eps / size[leaf])
+    enough = np.maximum(_CERTAIN * variance[parent] * share, np.finfo(float).tiny)
+    return dot(np.minimum(row_dots(apart, apart), enough) / enough, np.ones(len(leaf))) / len(leaf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
