@@ -6,6 +6,7 @@ from math import sqrt
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.kernels.elementary import exp, log
 from hornbeam.kernels.sums import dot, row_dots
@@ -199,7 +200,9 @@ def calibrate_taught_tree(tree: Tree) -> IntervalCalibration:
     return IntervalCalibration(min(round(taught, 2), 1.0), max(round(_OWN * certain, 2), _LEAST))
 
 
-def _certainty(mean: Floats, size: Floats, variance: Floats, leaf: Indices, parent: Indices) -> float:
+def _certainty(
+    mean: Floats, size: Floats, variance: Floats, leaf: NDArray[np.intp], parent: Indices
+) -> float:
     """Compute the mean chi-square of leaves against the rest of their parents, relative to that of a certain split."""
     if not len(leaf):
         return 1.0
