@@ -6,7 +6,7 @@ Reading order:
 - `candidate_losses`, `cross_validated`: the choice of a pruner
 - `cross_fitted`: the default fit; strengths of smoothing and the size of the tree
 - `size_path`, `size_choice`: sizes with their held-out losses, and the choice of one
-- `simulation`: intervals calibrated on simulated targets
+- `simulation`: intervals calibrated on simulated targets; `group_dependence`: rows of a group depend on each other
 - `tuning_result`: what `CrossFitted` found, applied to a tree
 - `interval_calibration`: the calibration of a tree of any recipe
 - `limits`: memory with many classes

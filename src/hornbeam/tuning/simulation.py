@@ -20,11 +20,11 @@ from hornbeam.data.row_order import (
 )
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
-from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.smoothing import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import FoldTree
+from hornbeam.tuning.group_dependence import GroupDependence
 from hornbeam.tuning.limits import max_trees
 from hornbeam.typing import Codes, Counts, Floats
 
@@ -53,10 +53,8 @@ class Simulation:
         ``bins.encode(table)``.
     truth : float64 array of shape (n_rows, n_classes) or (n_rows, 1)
         The held-out prediction of each row.
-    unit : int64 array of shape (n_rows,) or None
-        Number of the group of each row, if rows belong to groups.
-    correlation : float
-        Of the residuals of two rows of a group.
+    groups : GroupDependence or None
+        The group of each row, if rows belong to groups, and how much rows of a group depend on each other.
 
     Notes
     -----
@@ -68,8 +66,7 @@ class Simulation:
     Rows of a group depend on each other. In regression they get the same sign (wild cluster bootstrap). For classes,
     the mean product of the held-out residuals of two rows of a group estimates their correlation; two rows share
     their random number with that probability. Where little was learnt, held-out predictions are nearly constant, and
-    simulated trees seem to be sure: so a row never counts more than one row divided by the design effect of groups,
-    1 + (mean size of the group of a row - 1) x correlation (Kish, 1965).
+    simulated trees seem to be sure: so a row never counts more than one row divided by the design effect.
 
     Examples
     --------
@@ -87,8 +84,7 @@ class Simulation:
     bins: Bins
     codes: Codes
     truth: Floats
-    unit: Counts | None = None
-    correlation: float = 0.0
+    groups: GroupDependence | None = None
 
     @classmethod
     def of(
@@ -119,24 +115,25 @@ class Simulation:
         row = np.concatenate(rows)
         hashes = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
         order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")
-        bare = replace(table, weight=None) if split else table
+        if split:
+            table = replace(table, weight=None)
+        groups, truths = None, np.concatenate(truth)[order]
         if table.group is None:
-            order, unit = order[:_MOST_ROWS], None
+            order = order[:_MOST_ROWS]
         else:
-            unit = unit_ranks(hashes[order], bare.take(row[order]))
+            unit = unit_ranks(hashes[order], table.take(row[order]))
             kept = first_units(unit, _MOST_ROWS)
-            order, unit = order[kept], unit[kept]
-        sample, truths = bare.take(row[order]), np.concatenate(truth)[order]
-        correlation = 0.0 if unit is None else _correlation(sample, truths, unit)
-        return cls(sample, bins, codes[row[order]], truths, unit, correlation)
+            order, truths = order[kept], truths[kept]
+            groups = GroupDependence.of(table.take(row[order]), truths, unit[kept])
+        return cls(table.take(row[order]), bins, codes[row[order]], truths[: len(order)], groups)
 
     def draw(self, repeat: int) -> Table:
         """Return the rows with the simulated targets of one repeat."""
         rows, observed = np.arange(self.table.n_rows), self.table.numeric_target
         uniform = _uniform(rows, repeat + 1)
-        if self.unit is not None:
-            shares = observed is not None or _uniform(rows, -repeat - 1) < sqrt(self.correlation)
-            uniform = np.where(shares, _uniform(self.unit, repeat + 1 + _SHARED), uniform)
+        if self.groups is not None:
+            shares = observed is not None or _uniform(rows, -repeat - 1) < sqrt(self.groups.correlation)
+            uniform = np.where(shares, _uniform(self.groups.unit, repeat + 1 + _SHARED), uniform)
         if observed is None:
             target = (uniform[:, None] >= self.truth.cumsum(axis=1)[:, :-1]).sum(axis=1, dtype=np.int32)
             return replace(self.table, target=target)
@@ -174,16 +171,7 @@ class Simulation:
             with Pool(n_jobs) as pool:
                 simulated = list(pool.map(simulate, trees))
         found = calibrate_tree([tree for tree, _ in simulated], [truth for _, truth in simulated])
-        most = max(round(1 / self.design_effect, 2), 0.01)
-        return IntervalCalibration(min(found.borrowed, most), min(found.own, most))
-
-    @property
-    def design_effect(self) -> float:
-        """Number of rows that count as one independent row, because rows of a group depend on each other."""
-        if self.unit is None:
-            return 1.0
-        sizes = np.bincount(self.unit)
-        return 1.0 + (float((sizes * sizes).sum() / sizes.sum()) - 1.0) * self.correlation
+        return found if self.groups is None else self.groups.limit(found)
 
     def _n_trees(self, n_leaves: int) -> int:
         wanted = min(-(-_LEAVES // n_leaves), _MOST_TREES)
@@ -206,22 +194,3 @@ def _uniform(numbers: Counts, stream: int) -> Floats:
     bits = splitmix64((numbers + 1).astype(np.uint64) * GOLDEN_GAMMA + seed)
     uniform: Floats = np.multiply(bits >> np.uint64(11), 2.0**-53)
     return uniform
-
-
-def _correlation(table: Table, truth: Floats, unit: Counts) -> float:
-    """Estimate the correlation of the residuals of two rows of a group."""
-    if table.numeric_target is not None:
-        residual = table.numeric_target.values[:, None] - truth
-        variance = np.full(len(truth), dot(residual[:, 0], residual[:, 0]) / len(truth))
-    else:
-        residual = np.eye(truth.shape[1])[table.target] - truth
-        variance = np.maximum(1 - row_dots(truth, truth), 0.0)
-    found = sum(_products_in_groups(column, unit) for column in residual.T)
-    possible = _products_in_groups(np.sqrt(variance), unit)
-    return round(min(max(found / possible, 0.0), 1.0), 3) if possible > 0 else 0.0
-
-
-def _products_in_groups(values: Floats, unit: Counts) -> float:
-    """Sum the products of two rows of a group, over all ordered pairs of different rows."""
-    sums = np.bincount(unit, values)
-    return dot(sums, sums) - dot(values, values)

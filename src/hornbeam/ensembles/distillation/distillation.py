@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.row_order import target_bits, unit_ranks, value_hash
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.leaf_slopes import LeafSlopes
@@ -23,6 +24,7 @@ from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
+from hornbeam.tuning.group_dependence import GroupDependence
 from hornbeam.typing import Floats
 
 __all__ = ["MOST_SEARCHED", "Distillation", "recombined"]
@@ -146,7 +148,11 @@ class Distillation:
             tree = count(tree)
         step = Step.of(DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
-        tree = calibrate_taught_tree(tree)(tree)
+        calibration = calibrate_taught_tree(tree)
+        if table.group is not None and held_out is not None:
+            unit = unit_ranks(value_hash(table, target_bits(table)), table)
+            calibration = GroupDependence.of(table, predictions[: table.n_rows], unit).limit(calibration)
+        tree = calibration(tree)
         if self.slopes == 0:
             return tree
         return with_slopes(tree, LeafSlopes(LeafRules(self.slopes)).fit(skeleton, rows, predictions))

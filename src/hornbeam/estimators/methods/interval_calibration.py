@@ -14,7 +14,7 @@ __all__ = ["calibrate_intervals"]
 
 
 @serialised
-def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Any:
+def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Any:
     """Calibrate the width of the intervals, so that they contain the true rate or mean as often as they claim.
 
     `fit` does this if smoothing is cross-fitted, which is the default, or if the tree has a teacher. With any other
@@ -28,6 +28,8 @@ def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None)
         The target of `fit`.
     sample_weight : array-like of shape (n_rows,), default=None
         The weights of `fit`.
+    groups : array-like of shape (n_rows,) or str, default=None
+        The groups of `fit`.
 
     Returns
     -------
@@ -50,11 +52,11 @@ def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None)
     check_is_fitted(self)
     target, schema = self._read_target(y), self.tree_.schema
     if schema.is_regression:
-        table = Table.read(X, target, sample_weight=sample_weight, schema=schema)
+        table = Table.read(X, target, sample_weight=sample_weight, groups=groups, schema=schema)
         fitter = regression_fitter(self, table)
     else:
-        weights = self.class_weight
-        table = Table.read(X, target, sample_weight=sample_weight, class_weight=weights, schema=schema)
+        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        table = Table.read(X, target, groups=groups, schema=schema, **weights)
         fitter = classification_fitter(self, table)
     self.tree_ = calibrate(self.tree_, table, fitter, n_jobs=n_threads(self.n_jobs))
     return self
