@@ -9,6 +9,7 @@ Read in this order:
 - `tree_scores`: scores of a tree on the rows of a source
 - `row_scores`: scores of single rows; `mean_and_error`: their mean, with its standard error
 - `score_change`: scores of a tree before and after a change, with standard errors
+- `refits`: an estimator fitted to halves of its rows; `stability`: what changes between these fits
 - `comparison`: several methods on several data sets, with significance tests
 """
 
@@ -34,18 +35,22 @@ from hornbeam.evaluation.scores import (
     rmse,
     zero_one_loss,
 )
+from hornbeam.evaluation.stability import LeafSpread, RootSplit, Stability, stability
 from hornbeam.evaluation.tree_scores import score_tree, tree_reliability
 
 __all__ = [
     "KS",
     "Comparison",
     "Friedman",
+    "LeafSpread",
     "LiftTable",
     "ReliabilityCurve",
     "RocCurve",
+    "RootSplit",
     "ScoreChange",
     "ScoreChanges",
     "ScoreSums",
+    "Stability",
     "WinDrawLoss",
     "brier_score",
     "calibration_error",
@@ -64,6 +69,7 @@ __all__ = [
     "score_changes",
     "score_tree",
     "sign_test",
+    "stability",
     "tree_reliability",
     "zero_one_loss",
 ]

@@ -25,6 +25,7 @@ __all__ = [
     "recombine_rows",
     "select_columns",
     "take_column",
+    "take_rows",
     "to_dense",
 ]
 
@@ -102,6 +103,27 @@ def to_dense(X: Any) -> Any:
             "columns, or pass X.toarray() if it fits memory."
         )
     return (X.astype(np.float64) if X.dtype.kind in "fiu" else X).toarray()
+
+
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Take some rows of X, in the given order, in the same type of container; a list of rows stays a list.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> take_rows([[1, "a"], [2, "b"]], np.array([1]))
+    [[2, 'b']]
+    >>> take_rows(pd.DataFrame({"age": [30, 41, 52]}), np.array([2, 0]))
+       age
+    2   52
+    0   30
+    """
+    if isinstance(X, (list, tuple)):
+        return [X[row] for row in rows.tolist()]
+    if is_sparse(X):
+        return X.tocsr()[rows]
+    frame = _frame_of(X)
+    return as_array(X)[rows] if frame is None else frame[rows].to_native()
 
 
 def recombine_rows(X: Any, rows: NDArray[np.intp]) -> Any:
