@@ -154,6 +154,20 @@ def test_a_class_of_interest_is_shown_everywhere(run, model):
     assert run("rules", model, "--positive", label, "--to", "sql").exit_code == 2
 
 
+def test_stability_counts_changes(run, model):
+    options = [model, "loans.csv", "-t", "state", "--refits", "2", "--jobs", "1"]
+    said = json.loads(run("stability", *options, "--json").stdout)
+    assert said["n_refits"] == 2
+    assert said["n_rows"] == sum(said["leaves"]["rows"])
+    assert 0 < said["changed_in_50_percent"] == said["changed_in_10_percent"] < said["n_rows"]
+    shown = run("stability", *options, "--groups", "zip").stdout
+    assert shown.startswith("2 refits on halves of ")
+    assert "groups." in shown.splitlines()[0]
+    assert run("stability", *options, "--only-seeds").stdout.startswith("2 refits with other seeds on all ")
+    refused = run("stability", *options, "--groups", "moon")
+    assert (refused.exit_code, "no column 'moon'" in refused.stderr) == (3, True)
+
+
 def test_study_puts_the_methods_side_by_side(run):
     said = json.loads(run("study", "loans.csv", "-t", "state", "--folds", "3", "--json", "-q").stdout)
     methods = said["methods"]

@@ -120,7 +120,9 @@ def test_a_device_stays_a_device(run):
     assert Path(os.devnull).is_char_device()
 
 
-@pytest.mark.parametrize("command", ["fit", "score", "predict", "show", "diff", "drift", "export", "study"])
+@pytest.mark.parametrize(
+    "command", ["fit", "score", "predict", "show", "diff", "drift", "export", "study", "stability"]
+)
 def test_json_is_all_of_stdout(run, model, command):
     args = {
         "fit": ["loans.csv", "-t", "state", "-o", "m.hornbeam"],
@@ -131,6 +133,7 @@ def test_json_is_all_of_stdout(run, model, command):
         "drift": [model, "new-loans.csv"],
         "export": [model, "-o", "m.c"],
         "study": ["loans.csv", "-t", "state", "--folds", "2"],
+        "stability": [model, "loans.csv", "-t", "state", "--refits", "2"],
     }[command]
     assert isinstance(json.loads(run(command, *args, "--json").stdout), dict)
 

@@ -31,6 +31,14 @@ def test_a_report_compares_groups_and_models(run, models):
     assert "Beside the earlier model" in page
 
 
+def test_a_report_may_refit_the_model(run, models):
+    options = ["--training", "loans.csv", "--stability", "-o", "page.html"]
+    assert run("report", *models, *options).exit_code == 0
+    assert '<section id="stability"' in Path("page.html").read_text(encoding="utf-8")
+    done = run("report", *models, "--stability", "-o", "page.html")
+    assert (done.exit_code, "stability=True needs the rows of the fit" in done.stderr) == (3, True)
+
+
 def test_a_card_is_markdown(run, models):
     done = run("card", *models, "--groups", "owner", "--title", "Loans", "-o", "CARD.md")
     assert done.exit_code == 0

@@ -26,6 +26,7 @@ _COMMANDS = (
     "workbench",
     "export",
     "study",
+    "stability",
     "diff",
     "drift",
     "update",

@@ -17,7 +17,14 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.refits import Refits, fitted, seed_parameters
 from hornbeam.explain.wording import rule_texts
 from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import label_text, number_text, pluralise, probability_text
+from hornbeam.export.wording import (
+    feature_name,
+    label_text,
+    number_text,
+    pluralise,
+    probability_text,
+    shortened,
+)
 from hornbeam.html_table import html_table
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
@@ -25,6 +32,7 @@ from hornbeam.typing import Floats, Indices
 
 __all__ = ["LeafSpread", "RootSplit", "Stability", "stability"]
 
+_LETTERS = 40  # of a feature's name in a table
 _TAIL = 0.05  # on each side of a 90 % range
 _ROOT_HEADER = ["root split", "share", "threshold"]
 _TEXT = {"root split", "threshold", "class", "rule"}  # columns that are aligned to the left
@@ -193,13 +201,13 @@ class Stability:
             )
         what, number = ("probability", probability_text) if self.classes else ("prediction", mean_text)
         worst = int(self.moved.argmax())
-        text.append(f"The largest change of a {what} is {number(self.moved.item(worst))}, of row {worst}.")
+        text.append(f"The largest change of a {what} is {number(self.moved.item(worst))}, of row {worst:,}.")
         return text
 
     def root_cells(self) -> Iterator[tuple[str, str, str]]:
         """Yield feature, share and thresholds of each root split, as text."""
         for root in self.roots or ():
-            name = "no split" if root.feature is None else root.feature
+            name = "no split" if root.feature is None else shortened(feature_name(root.feature), _LETTERS)
             yield name + " (fitted)" * root.chosen, f"{100 * root.share:.0f} %", root.threshold_text
 
     def leaf_cells(self, code: int | None = None) -> Iterator[tuple[str, ...]]:
@@ -270,9 +278,7 @@ class Stability:
 
     def _repr_html_(self) -> str:
         first, *others = self.sentences()
-        tables = [
-            html_table("Stability", ["result"], [[text] for text in others], text=["result"], note=first)
-        ]
+        tables = [html_table(first, ["stability"], [[text] for text in others], text=["stability"])]
         if self.roots is not None:
             tables.append(html_table("Root splits", _ROOT_HEADER, self.root_cells(), text=_TEXT))
         if self.leaves is not None:
@@ -389,9 +395,10 @@ def stability(
     if len(classes):
         changed = np.mean([one.decided != base.decided for one in found], axis=0)
     units = pluralise(refits.n_units, "row" if groups is None else "group")
+    rows = pluralise(len(base.decided), "row")
     return Stability(
         classes=tuple(classes.tolist()),
-        drawn=f"with other seeds on all {units}" if only_seeds else f"on halves of {units}",
+        drawn=f"with other seeds on all {rows}" if only_seeds else f"on halves of {units}",
         n_refits=len(found),
         roots=_roots(base, found),
         leaves=_leaves(model, X, base.predicted, predicted, refits.order),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import hornbeam
+from hornbeam.evaluation.stability import Stability
 from hornbeam.export.people.markdown import markdown_text
 from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.reporting.grid import Grid
@@ -18,6 +19,7 @@ from hornbeam.reporting.sections.features import NO_MEDIANS, feature_grid
 from hornbeam.reporting.sections.groups import group_grid, group_text
 from hornbeam.reporting.sections.provenance import setting_text
 from hornbeam.reporting.sections.scores import Score
+from hornbeam.reporting.sections.stability import as_stability
 from hornbeam.reporting.summary import shown, summary_sentences
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.base_rate import base_rate
@@ -38,6 +40,7 @@ def model_card(
     positive: Any = None,
     groups: Any = None,
     earlier: Any = None,
+    stability: Any = None,
     engine: Any = None,
 ) -> str:
     """Write a model card in Markdown.
@@ -63,6 +66,8 @@ def model_card(
         A feature, or a value for each test row, to compare groups by.
     earlier : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree, default=None
         An earlier model of the same target to compare with.
+    stability : Stability, default=None
+        The result of `hornbeam.evaluation.stability`, to tell what changes between refits on other rows.
     engine : Engine, default=None
         What reads and counts test rows in files; None: this thread. The card does not depend on it.
 
@@ -111,7 +116,8 @@ def model_card(
         before = scored.earlier
         blocks += ["## Beside the earlier model", *map(markdown_text, earlier_text(reported, scored, before))]
         blocks += _titled(earlier_grids(reported, scored, before))
-    return "\n\n".join([*blocks, *_limits(reported.tree), *_model(reported)]) + "\n"
+    limits = _limits(reported.tree, as_stability(stability, model))
+    return "\n\n".join([*blocks, *limits, *_model(reported)]) + "\n"
 
 
 def _purpose() -> list[str]:
@@ -198,7 +204,7 @@ def _titled(grids: list[Grid]) -> list[str]:
     return [block for grid in grids for block in (f"### {markdown_text(grid.title)}", grid.markdown())]
 
 
-def _limits(tree: Tree) -> list[str]:
+def _limits(tree: Tree, refits: Stability | None) -> list[str]:
     rows = tree.rows[tree.skeleton.is_leaf]
     few = int((rows < _FEW_ROWS).sum())
     small = (
@@ -209,6 +215,7 @@ def _limits(tree: Tree) -> list[str]:
         "## Limits",
         "Scores and intervals hold for rows like the test rows. If new rows differ, measure again (`hornbeam drift`).",
         *([small] if few else []),
+        *([] if refits is None else [" ".join(refits.sentences())]),
         "A row with a category that is not in the training rows is predicted by the node that tests this category.",
         "**TODO (author):** known weaknesses, groups that are not in the data, legal and ethical limits.",
     ]

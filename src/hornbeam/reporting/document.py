@@ -34,6 +34,7 @@ _WORDS = {
     "earlier": "Earlier model",
     "leaves": "Leaves",
     "sizes": "Smaller trees",
+    "stability": "Stability",
     "rules": "Rules",
     "features": "Features",
     "facts": "Data and settings",

@@ -24,6 +24,7 @@ from hornbeam.reporting.sections.groups import group_section
 from hornbeam.reporting.sections.provenance import provenance_section
 from hornbeam.reporting.sections.regression import NOTE, regression_calibration_section
 from hornbeam.reporting.sections.sizes import size_section
+from hornbeam.reporting.sections.stability import as_stability, stability_section
 from hornbeam.reporting.sections.tree import leaf_section, row_section, rule_section, tree_section
 from hornbeam.reporting.summary import summary_sentences
 from hornbeam.tuning import size_path
@@ -81,6 +82,7 @@ def report(
     earlier: Any = None,
     rules: str | Iterable[object] | None = None,
     training: Any = None,
+    stability: Any = None,
     engine: Any = None,
 ) -> Report:
     """Build a report on a model: one self-contained HTML page with the tree to explore.
@@ -116,6 +118,9 @@ def report(
         The rows of the fit, with their weights as a third entry of the tuple: the page then has the splits that
         competed at each node. Parquet files are passed as their paths, the name of the target, and possibly that of the
         weights; they need not fit memory.
+    stability : Stability or bool, default=None
+        The result of `hornbeam.evaluation.stability`: the page then has what changes between refits on other rows.
+        True computes it with 20 refits, from `training` in memory.
     engine : Engine, default=None
         What reads and counts test rows in files; None: this thread. The page does not depend on it.
 
@@ -127,6 +132,7 @@ def report(
     See Also
     --------
     hornbeam.model_card : The same facts as Markdown.
+    hornbeam.evaluation.stability : What changes if the model is fitted to other rows.
     hornbeam.save : Keeps the model itself.
 
     Notes
@@ -158,6 +164,7 @@ def report(
         if rules is None
         else [str(rule) for rule in rules]
     )
+    refits = as_stability(stability, model, training)
     data = payload(
         reported, level, None if scored is None else scored.drift, thresholds=thresholds(reported, scored)
     )
@@ -184,6 +191,7 @@ def report(
     sections |= {
         "leaves": leaf_section(reported, level, scored is not None),
         **({} if sizes is None or sizes.n_leaves[0] == 1 else {"sizes": size_section(reported.tree, sizes)}),
+        **({} if refits is None else {"stability": stability_section(reported, refits)}),
         "rules": rule_section(rule_list),
         "features": feature_section(reported, scored),
         "facts": provenance_section(reported),

@@ -106,6 +106,9 @@ def read_report_input(
     help="The rows of the fit: shows the splits that competed at each node. Parquet files need not fit memory.",
 )
 @click.option("--weight", metavar="COL", help="The column of row weights in the rows of the fit.")
+@click.option(
+    "--stability", is_flag=True, help="Fit again to halves of the rows of --training; shows what changes."
+)
 @reading
 @common_options
 def report(
@@ -118,6 +121,7 @@ def report(
     earlier: str | None,
     training: str | None,
     weight: str | None,
+    stability: bool,
     text: dict[str, Any],
     **_: Any,
 ) -> None:
@@ -135,6 +139,6 @@ def report(
     if training is not None:
         tree = getattr(inputs.model, "tree_", inputs.model)
         inputs.compared["training"] = training_rows(tree, training, text, target, weight)
-    write_report(inputs.model, inputs.X, inputs.y, output, **inputs.compared)
+    write_report(inputs.model, inputs.X, inputs.y, output, stability=stability, **inputs.compared)
     emit({"model": model, "rows": inputs.n_rows, "output": output})
     message(f"{inputs.n_rows:,} rows, saved as {output}")

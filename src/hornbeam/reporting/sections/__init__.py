@@ -3,5 +3,5 @@
 Each section is a function from the model (and the scored rows) to markup; the model card uses the same grids.
 Reading order: `tree` (tree, leaves, rules, one row), `classification` and `regression` (scores, calibration,
 decisions), `scores` and `all_scores`, `discrimination`, `decisions`, `features`, `groups`, `earlier`,
-`competitors`, `provenance`.
+`competitors`, `stability`, `provenance`.
 """

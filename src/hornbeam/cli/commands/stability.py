@@ -1,0 +1,69 @@
+"""``hornbeam stability``: what changes if a model is fitted to other rows, or with other seeds."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, emit, progress
+from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+
+__all__ = ["stability"]
+
+
+@click.command(short_help="Say what changes if the model is fitted to other rows.")
+@model_argument
+@data_argument
+@target_option
+@click.option("--weight", metavar="COL", help="The column of row weights.")
+@click.option("--groups", metavar="COL", help="A column, such as the patient: rows of a group stay together.")
+@click.option(
+    "--refits", type=click.IntRange(min=2), default=20, show_default=True, help="How often it is fitted."
+)
+@click.option("--only-seeds", is_flag=True, help="Fit to all rows, with other seeds only.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the rows.")
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores.")
+@reading
+@common_options
+def stability(
+    model: str,
+    data: str,
+    target: str,
+    weight: str | None,
+    groups: str | None,
+    refits: int,
+    only_seeds: bool,
+    seed: int,
+    jobs: int,
+    text: dict[str, Any],
+    **_: Any,
+) -> None:
+    """Fit MODEL again to halves of DATA, the rows it was fitted to, and compare decisions and probabilities.
+
+    \b
+    hornbeam stability income.hornbeam train.csv --target income
+    hornbeam stability income.hornbeam train.csv --target income --only-seeds
+    """
+    from hornbeam import load
+    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.evaluation import stability as stability_of
+
+    estimator = load(model)
+    tree = getattr(estimator, "tree_", estimator)
+    rows = rows_for(tree, data, text, target, keep=[name for name in (weight, groups) if name is not None])
+    columns = {
+        name: None if column is None else rows.table[column].to_numpy()
+        for name, column in (("sample_weight", weight), ("groups", groups))
+    }
+    with progress("fitting", refits) as listener:
+        found = stability_of(
+            estimator,
+            rows.X,
+            rows.y,
+            **columns,
+            n_refits=refits,
+            only_seeds=only_seeds,
+            random_state=seed,
+            n_jobs=n_threads(jobs),
+            on_progress=listener,
+        )
+    emit(found.to_dict(), repr(found))
