@@ -52,7 +52,7 @@ class RootSplit:
     chosen : bool
         Whether the fitted model splits its root by this feature.
     threshold, low, high : float or None
-        Median and 90 % range of the thresholds; None if the feature is not numeric.
+        Median and 90 % range of the thresholds; None if there are none, as for a nominal feature.
     """
 
     feature: str | None
@@ -334,8 +334,8 @@ def stability(
     Each refit has its own seed, in every parameter called `random_state`. The halves are drawn without replacement, in
     pairs that have no row in common (Shah and Samworth, 2013). A bootstrap would copy rows, and a copy of a row on the
     other side of a fold misleads whatever is chosen on held-out rows. For means, and roughly for trees, the spread
-    between halves is that between independent tables of the full size; larger parts have too much in common. A
-    model of half the rows is a little less certain, so splits change more often than between tables of the full size.
+    between halves is that between independent tables of the full size; larger parts have too much in common. All
+    halves come from one table, so splits and decisions change a little less often than between tables.
 
     The result does not depend on the order of the rows.
 
@@ -458,8 +458,9 @@ def _roots(base: _Measured, found: list[_Measured]) -> tuple[RootSplit, ...] | N
     for feature, values in thresholds.items():
         share, chosen = len(values) / len(found), feature == base.root[0]
         spread: list[float] = []
-        if values and not np.isnan(values).any():
-            spread = [float(np.median(values)), *_range(np.array(values)).tolist()]
+        known = np.array([value for value in values if np.isfinite(value)])  # not those of missing values alone
+        if len(known):
+            spread = [float(np.median(known)), *_range(known).tolist()]
         roots.append(RootSplit(feature, share, chosen, *spread))
     return tuple(sorted(roots, key=lambda root: (-root.share, root.feature or "")))
 
