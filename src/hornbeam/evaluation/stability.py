@@ -458,7 +458,9 @@ def _roots(base: _Measured, found: list[_Measured]) -> tuple[RootSplit, ...] | N
     for feature, values in thresholds.items():
         share, chosen = len(values) / len(found), feature == base.root[0]
         spread: list[float] = []
-        known = np.array([value for value in values if np.isfinite(value)])  # not those of missing values alone
+        known = np.array(
+            [value for value in values if np.isfinite(value)]
+        )  # not those of missing values alone
         if len(known):
             spread = [float(np.median(known)), *_range(known).tolist()]
         roots.append(RootSplit(feature, share, chosen, *spread))
