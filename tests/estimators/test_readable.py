@@ -340,3 +340,13 @@ def test_intervals_of_leaves_found_in_noise_cover_the_base_rate():
         low, high = (bound[tree.skeleton.is_leaf, 1] for bound in interval(tree))
         held.append((low <= 0.3) & (high >= 0.3))
     assert 0.8 < np.concatenate(held).mean() <= 1.0
+
+
+@pytest.mark.parametrize(("rows", "least"), [(569, 10), (400, 8), (120, 5)])
+def test_readable_leaves_have_enough_real_rows(rows, least):
+    """2 % of the rows, from 5 to 10; all real rows are counted, though the search uses a sample."""
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = TreeClassifier("readable").fit(X[:rows], y[:rows]).tree_
+    assert tree.rows[tree.skeleton.is_leaf].min() >= least
+    few = TreeClassifier("readable", min_samples_leaf=2).fit(X[:rows], y[:rows]).tree_
+    assert 2 <= few.rows[few.skeleton.is_leaf].min() < least

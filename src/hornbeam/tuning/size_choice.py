@@ -20,6 +20,7 @@ from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["HeldOutLoss", "SizeChoice"]
 
+_ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.5  # rows of a fold tree, as a share of those of the tree
 _LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of data
 
 
@@ -62,8 +63,17 @@ class SizeChoice:
         if self.max_leaf_nodes is not None:
             first = int((n_leaves <= self.max_leaf_nodes).argmax())
             price, n_leaves = price[first:], n_leaves[first:]
-        path = SizePath(n_leaves, self.held_out.at(price / tree.weight_in_rows[0]))
+        loss = self.held_out.at(price / tree.weight_in_rows[0])
+        path = SizePath(n_leaves, loss[0] + (loss - loss[0]) * self._learning(tree))
         return LeafPrice(float(price[path.position(self.tolerance)])), path
+
+    def _learning(self, tree: Tree) -> float:
+        """Return the factor of the losses of smaller sizes, above 1 where the fold trees had far fewer rows.
+
+        More rows help a large tree more than a small one, so that its lead on new rows is larger than on held-out rows.
+        """
+        share = self.held_out.rows / float(tree.weight_in_rows[0])
+        return 1.0 if share >= _ENOUGH_ROWS else 1 / max(share, _LEAST_ROWS)
 
     def for_simulations(self, chosen: int) -> Pruner:
         """Return the pruner for trees of simulated targets, beside a tree of `chosen` leaves.
@@ -91,11 +101,14 @@ class HeldOutLoss:
         Mean log loss of the held-out rows at each price; in regression their mean squared error.
     lowest : float
         The lowest price of a leaf, not divided by rows.
+    rows : float
+        Mean number of rows of the trees.
     """
 
     price: Floats
     loss: Floats
     lowest: float
+    rows: float
 
     @classmethod
     def of(cls, fold_trees: Sequence[FoldTree], beliefs: Sequence[Floats]) -> Self:
@@ -105,7 +118,7 @@ class HeldOutLoss:
         the total variance: where little noise is left, small differences justify a leaf.
         """
         if not fold_trees:
-            return cls(np.zeros(1), np.full(1, np.nan), _LOWEST)
+            return cls(np.zeros(1), np.full(1, np.nan), _LOWEST, 1.0)
         trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
         standard = StandardisedTarget.of(*trees) if trees[0].is_regression else None
         cuts = [price_links(tree).alpha / tree.weight_in_rows[0] for tree in trees]
@@ -116,10 +129,12 @@ class HeldOutLoss:
             for one, tree, cut in zip(fold_trees, trees, cuts, strict=True)
         ]
         loss = np.sum([one.loss for one in found], axis=0) / sum(one.rows for one in found)
+        rows = sum(float(tree.weight_in_rows[0]) for tree in trees) / len(trees)
         if standard is None:
-            return cls(price, loss, _LOWEST)
+            return cls(price, loss, _LOWEST, rows)
         unexplained = float(np.clip(2 * loss[0], 0.0, 1.0))
-        return cls(price, loss * 2 * standard.deviation * standard.deviation, round(_LOWEST * unexplained, 4))
+        error = loss * 2 * standard.deviation * standard.deviation
+        return cls(price, error, round(_LOWEST * unexplained, 4), rows)
 
     def at(self, price: Floats) -> Floats:
         """Return the loss at prices that are divided by rows."""

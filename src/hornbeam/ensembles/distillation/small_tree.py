@@ -37,7 +37,8 @@ class SmallTree:
     min_rows : float, default 20.0
         Minimum number of rows per leaf.
     min_counted : float, default 1.0
-        Minimum number of counted rows per leaf.
+        Minimum number of counted rows per leaf. Of more rows than a search takes, all counted ones are used if they
+        are at most half of these, so that the minimum is exact; else a share of them.
     min_share : float, default 0.0
         Minimum share of all counted rows per leaf.
     leaf : LeafRules
@@ -71,8 +72,8 @@ class SmallTree:
         counted = np.ones(table.n_rows, np.bool_) if counted is None else counted
         least = np.array([self.min_rows, max(self.min_counted, self.min_share * np.count_nonzero(counted))])
         if table.n_rows > _MOST_ROWS:
-            sample = np.arange(_MOST_ROWS) * table.n_rows // _MOST_ROWS
-            least[1] *= _MOST_ROWS / table.n_rows
+            sample = _sample(counted)
+            least[1] *= np.count_nonzero(counted[sample]) / np.count_nonzero(counted)
             table, labels, counted = table.take(sample), labels[sample], counted[sample]
         search = SearchRows.of(table, labels, n_jobs, counted)
         rules = SearchRules(self.max_leaf_nodes, self.max_depth, *np.rint(least * STEPS).astype(int).tolist())
@@ -83,6 +84,15 @@ class SmallTree:
             feature = np.where(feature < 0, -1, features[feature]).astype(np.int32)
         nodes = _nodes(feature, left, search)
         return build_skeleton(nodes, search.bins, level_order(nodes.parent, nodes.slot))
+
+
+def _sample(counted: Bools) -> NDArray[np.intp]:
+    """Draw rows for the search, in their order: all that are counted if these are at most half, and some others."""
+    kept = np.flatnonzero(counted)
+    if 2 * len(kept) > _MOST_ROWS:
+        return np.arange(_MOST_ROWS) * len(counted) // _MOST_ROWS
+    others, n = np.flatnonzero(~counted), _MOST_ROWS - len(kept)
+    return np.sort(np.append(kept, others[np.arange(n) * len(others) // n]))
 
 
 def _most_important(table: Table, labels: Floats, n_jobs: int) -> NDArray[np.intp] | None:

@@ -25,6 +25,8 @@ __all__ = ["READABLE", "has_teacher", "resolve_slopes", "small_tree_rows", "taug
 READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, two slopes per leaf
 _LEAVES, _DEPTH, _SLOPES = 16, 7, 2
 _MOST_SLOPES = 3
+# Rows of a readable leaf: 2 % of all, but at least 5, and 10 are enough (record 24).
+_ROWS_PER_LEAF_ROW, _LEAST, _ENOUGH = 50, 5, 10
 
 # Parameters of growing, pruning and smoothing: with a teacher, none of them has an effect.
 _UNUSED = (
@@ -79,7 +81,9 @@ def taught_fitter(estimator: Any, n_rows: int) -> Taught:
     if readable:
         leaves, depth = _LEAVES if leaves is None else leaves, _DEPTH if depth is None else depth
     least = resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows)
-    if least > 1 and (leaves is None or leaves > MOST_SEARCHED):
+    if least == 1 and readable and leaves is not None and leaves <= MOST_SEARCHED:
+        least = min(max(n_rows // _ROWS_PER_LEAF_ROW, _LEAST), _ENOUGH)
+    elif least > 1 and (leaves is None or leaves > MOST_SEARCHED):
         raise ParameterError(
             f"min_samples_leaf={shown(estimator.min_samples_leaf)}: a tree with a teacher uses it up to "
             f"max_leaf_nodes={MOST_SEARCHED}; expected no more leaves, or the default."
