@@ -20,7 +20,7 @@ from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["HeldOutLoss", "SizeChoice"]
 
-_ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.5  # rows of a fold tree, as a share of those of the tree
+_ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.7  # rows of a fold tree, as a share of those of the tree
 _LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of data
 
 
@@ -73,7 +73,8 @@ class SizeChoice:
         More rows help a large tree more than a small one, so that its lead on new rows is larger than on held-out rows.
         """
         share = self.held_out.rows / float(tree.weight_in_rows[0])
-        return 1.0 if share >= _ENOUGH_ROWS else 1 / max(share, _LEAST_ROWS)
+        share = max(share, _LEAST_ROWS)
+        return 1.0 if share >= _ENOUGH_ROWS else 1 / (share * share)
 
     def for_simulations(self, chosen: int) -> Pruner:
         """Return the pruner for trees of simulated targets, beside a tree of `chosen` leaves.

@@ -24,7 +24,7 @@ from hornbeam.growing.leafwise import Leafwise
 
 __all__ = ["boosting_trainer"]
 
-# Up to so many rows and classes "auto" chooses the number of rounds by folds: more trees, and no row is lost.
+# Up to this many rows and classes "auto" chooses the number of rounds by folds: more trees, and no row is lost.
 _FEW_ROWS, _FEW_CLASSES = 5_000, 10
 _FOLDS = 5
 _LEAST_ROWS = 2 * _FOLDS
