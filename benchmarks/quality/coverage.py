@@ -1,11 +1,12 @@
 """How often a 90 % interval holds the truth, where the truth is known.
 
 python -m benchmarks.quality.coverage run --json benchmarks/results/coverage/calibrated.jsonl
+python -m benchmarks.quality.coverage run --settings readable,slopes=2 --seed 100000 --json benchmarks/results/coverage/taught.jsonl
 python -m benchmarks.quality.coverage show benchmarks/results/coverage/*.jsonl
 
 Rows are drawn from a known p(class | x), or a known mean and noise; a tree is fitted; the truth of a leaf is the mean
 of p, or of the mean, over fresh rows that come to it. `run` writes a line for each trial, and goes on where the file
-ends. Trees without cross-fitted smoothing are calibrated by `calibrate_intervals`, unless `--as-fitted` is given.
+ends. Trees with an explicit smoothing are calibrated by `calibrate_intervals`, unless `--as-fitted` is given.
 """
 
 from __future__ import annotations
