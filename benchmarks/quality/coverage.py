@@ -1,7 +1,7 @@
 """How often a 90 % interval holds the truth, where the truth is known.
 
 python -m benchmarks.quality.coverage run --json benchmarks/results/coverage/calibrated.jsonl
-python -m benchmarks.quality.coverage run --settings readable,slopes=2 --seed 100000 --json benchmarks/results/coverage/taught.jsonl
+python -m benchmarks.quality.coverage run --settings readable,slopes=2 --seed 100000 --json FILE
 python -m benchmarks.quality.coverage show benchmarks/results/coverage/*.jsonl
 
 Rows are drawn from a known p(class | x), or a known mean and noise; a tree is fitted; the truth of a leaf is the mean
