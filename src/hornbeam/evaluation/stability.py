@@ -458,9 +458,7 @@ def _roots(base: _Measured, found: list[_Measured]) -> tuple[RootSplit, ...] | N
     for feature, values in thresholds.items():
         share, chosen = len(values) / len(found), feature == base.root[0]
         spread: list[float] = []
-        known = np.array(
-            [value for value in values if np.isfinite(value)]
-        )  # not those of missing values alone
+        known = np.array(values)[np.isfinite(values)]  # a split off of missing values has no threshold
         if len(known):
             spread = [float(np.median(known)), *_range(known).tolist()]
         roots.append(RootSplit(feature, share, chosen, *spread))
