@@ -307,6 +307,14 @@ def test_categories_and_missing_values():
     assert all(isinstance(root, RootSplit) for root in found.roots)
 
 
+def test_a_split_off_of_missing_values_has_no_threshold():
+    X = [[np.nan], [1.0]] * 20
+    found = stability(DecisionTreeClassifier(), X, ["no", "yes"] * 20, n_refits=2)
+    assert found.roots is not None
+    [root] = found.roots
+    assert (root.share, root.threshold, root.threshold_text) == (1.0, None, "–")
+
+
 def test_weights_are_those_of_the_rows():
     y = [0.0, 0.0, 0.0, 8.0]
     found = stability(DummyRegressor(), [[0.0]] * 4, y, sample_weight=[1, 1, 1, 3], n_refits=2)
