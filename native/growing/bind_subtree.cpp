@@ -230,9 +230,10 @@ void bind_subtree(nanobind::module_& module) {
         });
     nb::class_<Columns>(module, "Columns")
         .def(nb::init<const In<int32_t>&, const In<uint8_t>&, const std::optional<In<int8_t>>&,
-                      const std::optional<In<double>>&, int>(),
+                      const std::optional<In<double>>&, int, const std::optional<In<int32_t>>&,
+                      const std::optional<In<double>>&>(),
              nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("value").none(),
-             nb::arg("n_classes"));
+             nb::arg("n_classes"), nb::arg("position") = nb::none(), nb::arg("reliability") = nb::none());
     const auto bind = [&](auto code_type, const auto&... rows) {
         using Code = typename decltype(code_type)::type;
         module.def("check_codes", &check_codes<Code>, rows..., nb::arg("columns"));

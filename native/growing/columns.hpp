@@ -28,11 +28,15 @@ struct Columns {
     const std::optional<std::vector<int8_t>> monotone;
     const std::optional<std::vector<double>> value;
     const int n_classes;
+    const std::optional<std::vector<int32_t>> position;
+    const std::optional<std::vector<double>> reliability;
 
     Columns(const In<int32_t>& n_codes_, const In<uint8_t>& nominal_, const std::optional<In<int8_t>>& monotone_,
-            const std::optional<In<double>>& value_, int n_classes_)
+            const std::optional<In<double>>& value_, int n_classes_, const std::optional<In<int32_t>>& position_,
+            const std::optional<In<double>>& reliability_)
         : n_codes(copied(n_codes_)), nominal(copied(nominal_)), monotone(copied_if(monotone_)),
-          value(copied_if(value_)), n_classes(n_classes_) {
+          value(copied_if(value_)), n_classes(n_classes_), position(copied_if(position_)),
+          reliability(copied_if(reliability_)) {
         const size_t n = n_codes.size();
         expect(nominal.size() == n && (!monotone || monotone->size() == n), "one entry per feature expected");
         expect(n_classes >= 1 && n_classes <= 65535, "between 1 and 65,535 classes expected");
@@ -41,11 +45,21 @@ struct Columns {
         expect(!monotone || n_classes <= 2, "monotone constraints need two classes, or sums");
         if (monotone) expect_within(*monotone, -1, 1, "monotone: -1, 0 or 1 expected");
         expect(!value || static_cast<int64_t>(value->size()) == features().cells(), "one value per cell expected");
+        expect(position.has_value() == reliability.has_value() && (!reliability || reliability->size() == n) &&
+                   (!position || static_cast<int64_t>(position->size()) == features().cells()),
+               "one position per cell and one reliability per feature expected");
+        for (size_t f = 0; reliability && f < n; ++f)
+            expect((*reliability)[f] == -1 || (nominal[f] && (*reliability)[f] >= 0 && (*reliability)[f] <= 1),
+                   "a reliability between 0 and 1 of a nominal feature, or -1, expected");
+        if (position) expect_within(*position, -1, kMostPosition, "positions between -1 and 32,767 expected");
     }
 
     Features features() const {
-        return Features(static_cast<int>(n_codes.size()), n_codes.data(), nominal.data(),
-                        monotone ? monotone->data() : nullptr, value ? value->data() : nullptr);
+        Features features(static_cast<int>(n_codes.size()), n_codes.data(), nominal.data(),
+                          monotone ? monotone->data() : nullptr, value ? value->data() : nullptr);
+        features.position = position ? position->data() : nullptr;
+        features.reliability = reliability ? reliability->data() : nullptr;
+        return features;
     }
 
   private:

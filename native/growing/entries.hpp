@@ -97,6 +97,7 @@ struct CountEntry : ClassEvidence {  // every row has weight 1
     int64_t weight() const { return n; }
     int64_t amount() const { return n; }
     int64_t rows() const { return n; }
+    Cell as_cell() const { return n; }
     void merge(const CountEntry& other) { n += other.n; }
     static bool occupied(Cell cell) { return cell != 0; }
     static void add(Cell& cell, Cell part) { cell = wrapped(cell, part); }
@@ -119,6 +120,7 @@ struct CellEntry : Kind {
     int64_t weight() const { return cell.weight(); }
     int64_t amount() const { return cell.amount(); }
     int64_t rows() const { return cell.rows; }
+    const Cell& as_cell() const { return cell; }
     void merge(const CellEntry& other) { cell.add(other.cell); }
     static bool occupied(const Cell& cell) { return cell.rows != 0; }
     static void add(Cell& cell, const Cell& part) { cell.add(part); }

@@ -151,6 +151,28 @@ struct NodeState {
         return true;
     }
 
+    // Whether the categories of a feature have an order for the whole tree.
+    bool has_order(int f) const { return features.reliability && features.reliability[f] >= 0; }
+
+    // Whether they are searched in that order. The root of a tree that compares all features orders them by its own
+    // rows, which are the same, and its S-values count what that search gains by chance.
+    bool in_fixed_order(int f) const {
+        return has_order(f) && (node.weight < rules.total_weight || rules.max_features > 0);
+    }
+
+    // The S-value of a cut in the order of the whole tree: of the part of the gain that new rows keep.
+    double s_value_in_order(int f, double gain, int64_t n_cuts) const {
+        return chance.cut(gain * features.reliability[f], chance.search_bits(n_cuts));
+    }
+
+    // The S-value of the best subset. What surprises by more than a few bits is no longer noise: there the part of the
+    // gain that new rows keep must be surprising, too.
+    double s_value_of_subset(int f, double gain, int64_t n_cuts) {
+        const double s_value = chance.subset(gain, sizes);
+        if (!has_order(f)) return s_value;
+        return std::min(s_value, std::max(kNoLongerNoise, s_value_in_order(f, gain, n_cuts)));
+    }
+
     double real(int64_t weight) const { return static_cast<double>(weight) * rules.unit; }
 
     // Independent rows of a category: its rows, or its weight in rows.
@@ -172,6 +194,14 @@ struct NodeState {
         c.found = c.few_categories || s_value > kLeastSurprise;
     }
 
+    // The same for a cut in the order of the whole tree. Small nodes must not split what chance explains: such a split
+    // sends thousands of categories to its sides, and nearly all of these splits would be pruned.
+    void set_s_value_in_fixed_order(Candidate& c, double s_value) const {
+        c.score = s_value;
+        c.search_bits = -1;
+        c.found = s_value > kLeastSurpriseInFixedOrder;
+    }
+
     // Under gain ratio: the gain over the split information of the branches' weights.
     double ratio(double gain, const int64_t* branches, size_t n) const {
         int64_t fixed = criterion.term(node.weight);
@@ -181,7 +211,7 @@ struct NodeState {
     }
 
   private:
-    static constexpr double kLeastSurprise = 0.05;  // bits
+    static constexpr double kLeastSurprise = 0.05, kLeastSurpriseInFixedOrder = 2, kNoLongerNoise = 5;  // bits
     static constexpr double kAlike = 1 + 0x1p-44;
 
     // How many bits one unit of gain is, and how the classes are distributed.

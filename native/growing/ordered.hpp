@@ -186,8 +186,10 @@ class OrderedSearch {
         if (!state_.features.nominal[f] || !cut.searched) {
             c.search_bits = state_.chance.search_bits(cut.n_allowed);
             c.score = std::numeric_limits<double>::quiet_NaN();
+        } else if (state_.in_fixed_order(f)) {
+            state_.set_s_value_in_fixed_order(c, state_.s_value_in_order(f, c.gain, cut.n_allowed));
         } else {
-            state_.set_s_value(c, state_.chance.subset(c.gain, state_.sizes));
+            state_.set_s_value(c, state_.s_value_of_subset(f, c.gain, cut.n_allowed));
         }
     }
 

@@ -111,6 +111,7 @@ class Scanner {
         const Span<Entry> known{span.first, last_known}, missing{last_known, span.last};
         if (known.first == known.last) return {};
         if (!features_.nominal[f]) return ordered_.search(f, known, missing, missing_code);
+        if (state_.in_fixed_order(f)) return ordered_.search(f, subset_.place(f, known), missing, kBeyondPositions);
         if (rules_.nominal == Nominal::multiway) return multiway_.search(f, known, missing);
         if (rules_.missing == Missing::learned) return ordered_.search(f, subset_.arrange(span), {nullptr, nullptr}, 0);
         const Span<Entry> ranked = subset_.arrange(known);
@@ -129,7 +130,20 @@ class Scanner {
         split.slot_of.assign(missing_code + 1, -1);
         const Span<Entry> span = entries(f);
         bool any_missing = false;
-        if (features_.nominal[f] && !c.multiway) {
+        if (state_.in_fixed_order(f)) {
+            // A category that no row of the node has goes to the nearer side.
+            const int32_t* position = features_.position + features_.offset[f];
+            const int middle = (c.left + c.right - 1) / 2;
+            for (int code = 0; code < missing_code; ++code)
+                if (position[code] >= 0) split.slot_of[code] = position[code] <= middle ? 0 : 1;
+            for (const Entry* entry = span.first; entry < span.last; ++entry) {
+                const int code = static_cast<int>(code_of(entry->key));
+                if (code == missing_code) any_missing = true;
+                else split.slot_of[code] = std::max(split.slot_of[code], 0);  // `place` counts it at position 0
+            }
+            split.left = split.right = -1;
+            split.n_slots = 2;
+        } else if (features_.nominal[f] && !c.multiway) {
             // The same ranks as in the sweep; with learned directions the missing value is one of the categories.
             const Entry* last = span.last;
             if (rules_.missing != Missing::learned)

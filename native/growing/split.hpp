@@ -8,7 +8,9 @@
 
 namespace hornbeam {
 
-constexpr int kEveryChild = -2;  // as a missing slot: a missing value goes to every child
+constexpr int kMostPosition = 32767;                     // of a category in the order of the whole tree
+constexpr int kBeyondPositions = 2 * kMostPosition + 1;  // midway between a position and this lies no position
+constexpr int kEveryChild = -2;                          // as a missing slot: a missing value goes to every child
 
 enum class Missing : int { own = 0, learned = 1, fractional = 2 };
 enum class Nominal : int { multiway = 0, subset = 1 };
@@ -43,6 +45,10 @@ struct Features {
     const uint8_t* nominal = nullptr;
     const int8_t* monotone = nullptr;  // nullptr: none; else -1, 0 or +1 for each feature
     const double* value = nullptr;     // nullptr, or the value of each cell's code, for C4.5's smallest gap at a cut
+    // Categories in one order for the whole tree: nullptr, or the position of each cell's code, -1 if it has none; and
+    // for each feature the factor of its gains in S-values, -1 if each node orders its categories itself.
+    const int32_t* position = nullptr;
+    const double* reliability = nullptr;
     std::vector<int64_t> offset;
 
     Features(int count_, const int32_t* n_codes_, const uint8_t* nominal_, const int8_t* monotone_,

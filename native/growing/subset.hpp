@@ -17,6 +17,7 @@ class SubsetOrder {
     using Sum = typename State::Sum;
     using Totals = typename State::Totals;
     using Value = typename State::Value;
+    using Cell = typename Entry::Cell;
 
   public:
     explicit SubsetOrder(State& state) : state_(state), order_(state.n_classes) {}
@@ -38,6 +39,29 @@ class SubsetOrder {
 
     // The category at each rank.
     const std::vector<uint32_t>& codes() const { return order_.codes(); }
+
+    // Entries whose codes are the positions of the categories in the order of the whole tree. Valid until the next
+    // call.
+    Span<Entry> place(int f, Span<Entry> known) {
+        const uint32_t k = state_.n_classes;
+        const auto position_of = [position = state_.features.position + state_.features.offset[f]](const Entry& entry) {
+            return static_cast<uint32_t>(std::max(0, position[code_of(entry.key)]));
+        };
+        uint32_t highest = 0;
+        for (const Entry* entry = known.first; entry < known.last; ++entry)
+            highest = std::max(highest, position_of(*entry));
+        const size_t n_cells = static_cast<size_t>(highest + 1) * k;
+        if (cells_.size() < n_cells) cells_.resize(n_cells, Cell{});
+        for (const Entry* entry = known.first; entry < known.last; ++entry)
+            Entry::add(cells_[position_of(*entry) * k + label_of(entry->key)], entry->as_cell());
+        placed_.clear();
+        for (size_t i = 0; i < n_cells; ++i) {
+            if (!Entry::occupied(cells_[i])) continue;
+            placed_.emplace_back(make_key(static_cast<uint32_t>(i / k), static_cast<uint32_t>(i % k)), cells_[i]);
+            cells_[i] = Cell{};
+        }
+        return {placed_.data(), placed_.data() + placed_.size()};
+    }
 
   private:
     static constexpr size_t kExhaustive = 10;  // up to this many categories all subsets are tried
@@ -94,6 +118,8 @@ class SubsetOrder {
     State& state_;
     CategoryOrder<Entry> order_;
     std::vector<int64_t> counts_;
+    std::vector<Cell> cells_;  // all zero between two calls
+    std::vector<Entry> placed_;
 };
 
 }  // namespace hornbeam

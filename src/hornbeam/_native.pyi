@@ -403,6 +403,8 @@ class Columns:
         monotone: NDArray[numpy.int8] | None,
         value: NDArray[numpy.float64] | None,
         n_classes: int,
+        position: NDArray[numpy.int32] | None = None,
+        reliability: NDArray[numpy.float64] | None = None,
     ) -> None: ...
 
 def check_codes(

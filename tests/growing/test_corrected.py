@@ -9,6 +9,7 @@ import pytest
 
 from hornbeam import BoostedTreesClassifier, ForestClassifier, Table, TreeClassifier, TreeRegressor
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.in_memory import encoded_rows
 from support.strategies_growing import bins_of
 
 FEW, LEAST = 5, 0.05
@@ -83,6 +84,11 @@ def s_values(frame, y):
         else:
             sizes = column.value_counts().to_numpy()
             s_value = subset(bits, sizes[sizes > 0], counts)
+            if n_values >= 20 * (table.schema.n_classes - 1):  # the part of the gain that new rows keep
+                bins = bins_of(table)
+                _, spec = encoded_rows(Grower(corrected=True), table, bins, bins.encode(table))
+                kept = bits * float(spec.reliability[0])
+                s_value = min(s_value, max(5.0, cut(kept, n_values - 1, (counts > 0).sum())))
             few = n_values <= FEW
             yield (
                 (s_value, cut(bits, 1, (counts > 0).sum()) if few else s_value)

@@ -295,6 +295,32 @@ def test_invalid_columns_are_rejected(n_codes, nominal, monotone, n_classes, wor
         )
 
 
+@pytest.mark.parametrize(
+    ("position", "reliability", "words"),
+    [
+        ([0, 1, 2, -1], None, "one position per cell"),
+        ([0, 1, 2], [0.5], "one position per cell"),
+        ([0, 1, 2, -1], [0.5, 0.5], "one reliability per feature"),
+        ([0, 1, 40_000, -1], [0.5], "positions between -1 and 32,767"),
+        ([0, 1, -2, -1], [0.5], "positions between -1 and 32,767"),
+        ([0, 1, 2, -1], [1.5], "a reliability between 0 and 1"),
+        ([0, 1, 2, -1], [np.nan], "a reliability between 0 and 1"),
+    ],
+)
+def test_an_invalid_order_of_categories_is_rejected(position, reliability, words):
+    given = np.array([3], np.int32), np.ones(1, np.uint8), None, None, 2, np.array(position, np.int32)
+    with pytest.raises(ValueError, match=words):
+        Columns(*given, None if reliability is None else np.array(reliability))
+
+
+def test_numbers_have_no_order_of_categories():
+    with pytest.raises(ValueError, match="of a nominal feature"):
+        Columns(
+            *(np.array([1], np.int32), np.zeros(1, np.uint8), None, None, 2),
+            *(np.array([0, -1], np.int32), np.array([0.5])),
+        )
+
+
 @pytest.mark.parametrize("criterion", OF_CLASSES)
 def test_every_criterion_has_a_kernel(criterion):
     table = random_table(0, n_rows=100, noise=0.0)

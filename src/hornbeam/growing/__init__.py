@@ -9,6 +9,7 @@ Read in this order:
 - `path_rules`: which features may occur together on a path
 - `forced_splits`: the splits that a tree begins with
 - `encoded_table`: a table with its bins and codes
+- `category_order`: one order of many categories for the whole tree
 - `in_memory`: growth from rows in memory
 - `parallel`: the same with several threads
 - `levelwise`: growth level by level through an engine, for rows that are not in memory

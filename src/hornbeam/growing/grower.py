@@ -98,7 +98,8 @@ class Grower:
     corrected : bool
         Whether features are compared by the S-values of their best splits instead of the gains. An S-value is -log2 of
         the probability that a search over the same number of cuts or subsets reaches this gain by chance, so that
-        features with many values have no advantage. C4.5's gain ratio has its own correction and ignores this.
+        features with many values have no advantage. Categories of features with many of them have one order for the
+        whole tree then. C4.5's gain ratio has its own correction and ignores this.
     design_effect : float
         Number of rows of weight 1 that count as one independent row: above 1 for rows drawn with replacement. Only the
         correction uses it.

@@ -8,6 +8,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.table import Table
 from hornbeam.data.weights import apply_class_weight
+from hornbeam.growing.category_order import order_in_memory
 from hornbeam.growing.constraints import refuse_fractional
 from hornbeam.growing.criterion import Missing
 from hornbeam.growing.forced_splits import ForcedTop
@@ -105,7 +106,7 @@ def encoded_rows(grower: "Grower", table: Table, bins: Bins, codes: Codes) -> tu
             missing = Missing.OWN
     total = table.n_rows if rows.weight is None else int(rows.weight.sum())
     rules = grower._rules(missing, unit, total, table.n_rows, n_copies(table))
-    return rows, grower._growth_spec(table.schema, bins, rules)
+    return rows, order_in_memory(rows, grower._growth_spec(table.schema, bins, rules))
 
 
 def _regression_rows(
@@ -113,7 +114,8 @@ def _regression_rows(
 ) -> tuple[Rows, GrowthSpec]:
     weight = None if table.weight is None else table.weight.copy()
     rows = Rows(codes, np.empty(0, np.uint16), weight, target.numerators(weight, table.unit))
-    return rows, grower._growth_spec(table.schema, bins, grower._regression_rules(table, target))
+    spec = grower._growth_spec(table.schema, bins, grower._regression_rules(table, target))
+    return rows, order_in_memory(rows, spec)
 
 
 def n_copies(table: Table) -> int | None:

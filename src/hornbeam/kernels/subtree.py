@@ -93,6 +93,8 @@ class GrowthSpec(NamedTuple):
     n_classes: int
     value: Floats | None = None
     paths: PathRules | None = None
+    position: Indices | None = None
+    reliability: Floats | None = None
 
     @classmethod
     def of(
@@ -105,12 +107,27 @@ class GrowthSpec(NamedTuple):
         criterion: int,
         rules: Rules,
         paths: PathRules | None = None,
+        position: Indices | None = None,
+        reliability: Floats | None = None,
     ) -> Self:
         """Check the columns; each has a cell per code, the missing code included."""
-        columns = Columns(n_codes, nominal, monotone, value, n_classes)
+        columns = Columns(n_codes, nominal, monotone, value, n_classes, position, reliability)
         offsets = np.concatenate([[0], np.cumsum(n_codes + 1, dtype=np.int64)])
         n_cells = int(offsets[-1])
-        return cls(columns, criterion, rules, nominal, monotone, offsets, n_cells, n_classes, value, paths)
+        return cls(
+            columns,
+            criterion,
+            rules,
+            nominal,
+            monotone,
+            offsets,
+            n_cells,
+            n_classes,
+            value,
+            paths,
+            position,
+            reliability,
+        )
 
     @property
     def sums(self) -> bool:
@@ -137,17 +154,33 @@ class GrowthSpec(NamedTuple):
         """Number of codes per feature, without the missing code."""
         return (np.diff(self.offsets) - 1).astype(np.int32)
 
+    def with_order(self, position: Indices, reliability: Floats) -> Self:
+        """Return the spec with an order of categories: their positions, and a factor of gains for each feature.
+
+        The position of a category that does not occur is -1, like the factor of a feature whose categories each node
+        orders by itself.
+        """
+        return self.of(*self._plain, position=position, reliability=reliability)
+
     def some(self, first: int, last: int) -> Self:
         """Return the spec of the features from ``first`` up to ``last`` alone, without rules of paths."""
         monotone = None if self.monotone is None else self.monotone[first:last]
         value = None if self.value is None else self.value[self.offsets[first] : self.offsets[last]]
         n_codes, nominal = self.n_codes[first:last], self.nominal[first:last]
-        return self.of(n_codes, nominal, monotone, value, self.n_classes, self.criterion, self.rules)
+        position = None if self.position is None else self.position[self.offsets[first] : self.offsets[last]]
+        reliability = None if self.reliability is None else self.reliability[first:last]
+        common = (self.n_classes, self.criterion, self.rules, None, position, reliability)
+        return self.of(n_codes, nominal, monotone, value, *common)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as plain arrays; the columns are checked again when they are loaded."""
-        plain = (self.n_codes, self.nominal, self.monotone, self.value, self.n_classes)
-        return self.of, (*plain, self.criterion, self.rules, self.paths)
+        return self.of, (*self._plain, self.position, self.reliability)
+
+    @property
+    def _plain(self) -> tuple[Any, ...]:
+        """The arguments of `of`, without the order of categories."""
+        columns = (self.n_codes, self.nominal, self.monotone, self.value, self.n_classes)
+        return (*columns, self.criterion, self.rules, self.paths)
 
 
 class NodeRange(NamedTuple):

@@ -8,9 +8,18 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.groups import keep_copies_together, n_units
-from hornbeam.data.row_order import first_units, row_hash, target_bits, unit_ranks
+from hornbeam.data.row_order import (
+    GOLDEN_GAMMA,
+    break_ties,
+    first_units,
+    row_hash,
+    splitmix64,
+    target_bits,
+    unit_ranks,
+)
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.growing.category_order import many_categories
 from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Fitter, Recipe
@@ -24,7 +33,7 @@ from hornbeam.tuning.limits import MOST_CELLS, max_rows, max_trees
 from hornbeam.tuning.simulation import Simulation
 from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
 from hornbeam.tuning.tuning_result import TuningResult
-from hornbeam.typing import Codes, Floats, Indices
+from hornbeam.typing import Bools, Codes, Floats, Indices
 
 __all__ = ["CrossFitted"]
 
@@ -32,6 +41,7 @@ _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # e rows from every ancestor:
 _REGULARISATION = 0.3  # squared loss that a strength must save to move by 1 from there
 _TOLERANCE = 1e-7  # of the squared loss of a row
 _MANY_ROWS = 5_000  # from here on 5 folds hold out enough rows; below, 10
+_ROWS_PER_CATEGORY = 30  # a category that would have fewer in a sample of the rows is sampled as a whole
 _FEW_ROWS, _REPEATS = 1_000, 5  # below 1,000 rows the result depends on the folds: average over 5 assignments
 
 
@@ -154,7 +164,7 @@ class CrossFitted(Fitter):
             It finishes any tree of the same recipe, grown from these rows or from more of the same distribution.
         """
         table = keep_copies_together(table)
-        sample = self._sample(codes, table)
+        sample = self._sample(recipe, bins, codes, table)
         if sample is not None:
             table, codes = table.take(sample), codes[sample]
         n_folds, fold_trees = self.grow_fold_trees(recipe, table, bins, codes, n_jobs)
@@ -198,12 +208,41 @@ class CrossFitted(Fitter):
         tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()), table)
         return max_trees(tree.n_nodes, n_classes, self.cells)
 
-    def _sample(self, codes: Codes, table: Table) -> NDArray[np.intp] | None:
+    def _sample(self, recipe: Recipe, bins: Bins, codes: Codes, table: Table) -> NDArray[np.intp] | None:
         """Choose the rows to use; None for all of them."""
         rows = min(self.rows, max_rows(table.schema.n_channels, self.cells))
         if table.n_rows <= rows:
             return None
-        return first_units(unit_ranks(row_hash(codes, target_bits(table), self.seed), table), rows)
+        hashes = row_hash(codes, target_bits(table), self.seed)
+        whole = _rare_categories(recipe, bins, codes, table, rows) if table.group is None else None
+        if whole is None:
+            return first_units(unit_ranks(hashes, table), rows)
+        category, rare = whole
+        by_category = splitmix64(category.astype(np.uint64) * GOLDEN_GAMMA + np.full(1, self.seed, np.uint64))
+        hashes = break_ties(hashes)
+        return np.sort(np.lexsort((hashes, np.where(rare, by_category, hashes)))[:rows])
+
+
+def _rare_categories(
+    recipe: Recipe, bins: Bins, codes: Codes, table: Table, rows: int
+) -> tuple[Codes, Bools] | None:
+    """Find the categories that a sample takes as a whole: codes of a feature, and whether each row has a rare one.
+
+    A category with a few rows in the table would have hardly any in a sample, and the fold trees would not split on
+    its feature as the tree does. Of several features, that with the most rows of rare categories is taken. None if no
+    category is rare.
+    """
+    if not recipe.grower.corrected:
+        return None
+    found, most = None, 0
+    for f in many_categories(bins.nominal, bins.n_codes, table.schema.n_outputs):
+        count = np.bincount(codes[:, f], minlength=bins.n_codes[f] + 1)
+        count[-1] = table.n_rows  # a missing value is no category
+        rare = (count * rows < _ROWS_PER_CATEGORY * table.n_rows)[codes[:, f]]
+        n_rare = int(np.count_nonzero(rare))
+        if n_rare > most:
+            found, most = (codes[:, f], rare), n_rare
+    return found
 
 
 def fit_strengths(

@@ -1,7 +1,7 @@
 """What a search for splits over a source needs: the rules, and the weights of the rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Partition
+from hornbeam.growing.category_order import order_by_level
 from hornbeam.growing.constraints import refuse_fractional
 from hornbeam.growing.criterion import Missing
 from hornbeam.growing.in_memory import finer_shift
@@ -85,7 +86,8 @@ class Search:
         rules = grower._rules(missing, rows_unit / (1 << shift), total, summary.n_rows, copies)
         if schema.is_regression:
             rules.numerator_unit, rules.rounding = unit.item(1), summary.rounding
-        return cls(spec._replace(rules=rules), summary, encoded, step, found.weighted, shift)
+        found = cls(spec._replace(rules=rules), summary, encoded, step, found.weighted, shift)
+        return replace(found, spec=order_by_level(found.rows, found.spec, engine))
 
     @property
     def rows(self) -> EncodedSource:
