@@ -26,10 +26,12 @@ EVERY = np.ones(2, bool)
 
 
 def test_two_categories_worked_by_hand():
-    """20 - 200 / 20 - 1 = 9 and 2 * 10 * .09 - .25 = 1.55: variance .1722, k = .4516, r = 10 / 10.4516 = .9568."""
+    """20 - 200 / 20 - 1 = 9 and 2 * 10 * .09 - .25 = 1.55: variance .1722, k = .4516, r = 10 / 10.4516 = .9568.
+
+    z = 1.55 / (2**.5 * .25) = 4.384."""
     position, factor = order_categories(np.array([10.0, 10.0]), np.array([0.3, -0.3]), 0.25, EVERY)
     assert position.tolist() == [1, 0]
-    assert factor == pytest.approx(0.9568**3, abs=2e-4)
+    assert factor == pytest.approx(0.9568**3 * (1 - 16 / 4.384**2), abs=2e-4)
 
 
 def test_differences_that_chance_explains_are_worth_nothing():

@@ -22,6 +22,7 @@ __all__ = ["many_categories", "order_by_level", "order_categories", "order_in_me
 _MANY = 20  # per class but one: with K classes an order holds one of K - 1 directions
 _POSITIONS = 255  # finer orders say nothing more, and cost time
 _POWER_STEPS = 24
+_SURE = 16  # squared: below four standard deviations the means may differ by chance alone
 
 
 def order_in_memory(rows: Rows, spec: GrowthSpec) -> GrowthSpec:
@@ -222,7 +223,8 @@ def order_categories(
     The variance between categories is what the means differ by beyond chance (method of moments). With k, the ratio of
     the variance of rows to it, the mean of n rows is shrunk by n / (n + k). At the cut that separates the shrunk means
     best, shrinkage leaves a share r of the difference. New rows keep r**2 of the gain. The leaves count the rows that
-    found the order, so their frequencies differ from those of new rows too; therefore the factor is r**3.
+    found the order, so their frequencies differ from those of new rows too; therefore the factor is r**3. It is
+    multiplied by 1 - 16 / z**2, where z is by how many standard deviations the means differ more than by chance.
 
     Examples
     --------
@@ -236,6 +238,7 @@ def order_categories(
     degrees = total - fsum((n * n).tolist()) / total - most if total > 0 else 0.0
     excess = fsum((n * apart * apart).tolist()) - most * variance
     position = np.full(len(n_rows), -1, np.int32)
+    by_chance = 2 * most * variance * variance  # the variance of the excess
     if degrees <= 0 or excess <= 0:
         position[present] = 0
         return position, 0.0
@@ -244,7 +247,7 @@ def order_categories(
     order = np.argsort(shrunk, kind="stable")
     place, kept = _cut(n[order], apart[order], shrunk[order])
     position[np.flatnonzero(present)[order]] = place
-    return position, kept**3
+    return position, kept**3 * max(0.0, 1 - _SURE * by_chance / (excess * excess))
 
 
 def _cut(n: Floats, apart: Floats, shrunk: Floats) -> tuple[Indices, float]:
