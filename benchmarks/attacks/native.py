@@ -50,7 +50,9 @@ N_CODES = ints(4, 3)  # a numeric and a nominal feature
 RULES = {"total_weight": 100, "total_rows": N, "min_rows_leaf": 1, "max_depth": 4, "max_features": 0}
 
 
-def columns(n_classes: int, *, monotone: bool = False, values: bool = False) -> NativeObject:
+def columns(
+    n_classes: int, *, monotone: bool = False, values: bool = False, order: bool = False
+) -> NativeObject:
     return NativeObject(
         "Columns",
         {
@@ -59,6 +61,8 @@ def columns(n_classes: int, *, monotone: bool = False, values: bool = False) -> 
             "monotone": np.array([1, 0], np.int8) if monotone else None,
             "value": np.arange(9.0) if values else None,
             "n_classes": n_classes,
+            "position": np.array([-1, -1, -1, -1, -1, 2, 0, 1, -1], np.int32) if order else None,
+            "reliability": np.array([-1.0, 0.5]) if order else None,
         },
     )
 
@@ -306,7 +310,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "Census.add": [{"self": CENSUS, "columns": NUMBERS}],
         "Census.entries": [{"self": census}],
         "Census.restore": [{"self": CENSUS} | found],
-        "Columns.__init__": [columns(2, monotone=True, values=True).arguments],
+        "Columns.__init__": [columns(2, monotone=True, values=True, order=True).arguments],
         "StackedTrees.__init__": [TREES, TREES | {"held": None, "impurity": floats(0.5, 0.0, 1.0)}],
         "StackedTrees.probabilities": [{"self": trees, "strengths": np.zeros(6)}],
         "StackedTrees.loss": [{"self": trees, "strengths": np.zeros(6)}],

@@ -154,11 +154,9 @@ struct NodeState {
     // Whether the categories of a feature have an order for the whole tree.
     bool has_order(int f) const { return features.reliability && features.reliability[f] >= 0; }
 
-    // Whether they are searched in that order. The root of a tree that compares all features orders them by its own
-    // rows, which are the same, and its S-values count what that search gains by chance.
-    bool in_fixed_order(int f) const {
-        return has_order(f) && (node.weight < rules.total_weight || rules.max_features > 0);
-    }
+    // Whether they are searched in that order. The root orders them by its own rows, which are the same, and its
+    // S-values count what that search gains by chance.
+    bool in_fixed_order(int f) const { return has_order(f) && node.weight < rules.total_weight; }
 
     // The S-value of a cut in the order of the whole tree: of the part of the gain that new rows keep.
     double s_value_in_order(int f, double gain, int64_t n_cuts) const {

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import log_loss
 
-from hornbeam import ForestClassifier, Table, TreeClassifier
+from hornbeam import Table, TreeClassifier
 from hornbeam.data import LocalEngine, MemorySource
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.schema import Kind
@@ -258,19 +258,13 @@ def test_many_categories_with_an_effect_help_and_those_without_do_not_hurt():
         assert found[0] < found[1] + most
 
 
-def test_a_forest_gains_from_categories_with_an_effect():
-    X, y, _ = world(0, categories=300, each=70, effect=0.8)
-    n = 300 * 10
-    losses = [
-        log_loss(
-            y[n:],
-            ForestClassifier(n_estimators=20, random_state=0)
-            .fit(X[columns][:n], y[:n])
-            .predict_proba(X[columns][n:]),
-        )
-        for columns in (["place", "a", "b"], ["a", "b"])
-    ]
-    assert losses[0] < losses[1]
+def test_trees_of_a_forest_order_categories_at_each_node():
+    X, y, _ = world()
+    table = Table.read(X, y)
+    bins = bins_of(table)
+    for sampled in ({"max_features": 2}, {"design_effect": 3.0}):
+        _, spec = encoded_rows(grower_of("two", **sampled), table, bins, bins.encode(table))
+        assert spec.position is None
 
 
 def test_a_sample_takes_rare_categories_as_a_whole():

@@ -41,7 +41,7 @@ def order_by_level(source: EncodedSource, spec: GrowthSpec, engine: Engine) -> G
 
 
 def many_categories(nominal: Bools, n_codes: Indices, n_classes: int) -> list[int]:
-    """Return the nominal features with so many categories that they have one order for the whole tree.
+    """Return the nominal features whose many categories have one order for the whole tree.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _means(known: Counts, squares: Counts, spec: GrowthSpec) -> tuple[Floats, fl
 
 
 def _project(counts: Counts, along: Sequence[float]) -> Floats:
-    """Sum of the classes' coordinates; one class after the other, so that all machines round alike."""
+    """Sum of the classes' coordinates; one class after the other, so that all machines round the same way."""
     sums = np.zeros(len(counts))
     for k, x in enumerate(along):
         if x:
@@ -168,7 +168,7 @@ def _project(counts: Counts, along: Sequence[float]) -> Floats:
 def principal_direction(counts: Counts) -> list[float]:
     """Return the direction in which the class shares of categories differ most, weighted by their rows.
 
-    Exact sums, in any order of categories: the power iteration rounds alike everywhere.
+    Exact sums, in any order of categories: the power iteration gives the same bits everywhere.
 
     Examples
     --------

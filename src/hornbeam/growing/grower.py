@@ -98,8 +98,8 @@ class Grower:
     corrected : bool
         Whether features are compared by the S-values of their best splits instead of the gains. An S-value is -log2 of
         the probability that a search over the same number of cuts or subsets reaches this gain by chance, so that
-        features with many values have no advantage. Categories of features with many of them have one order for the
-        whole tree then. C4.5's gain ratio has its own correction and ignores this.
+        features with many values have no advantage. Without sampling, features with many categories have one order of
+        them for the whole tree. C4.5's gain ratio has its own correction and ignores this.
     design_effect : float
         Number of rows of weight 1 that count as one independent row: above 1 for rows drawn with replacement. Only the
         correction uses it.
@@ -292,6 +292,11 @@ class Grower:
             checkpoint=checkpoint,
             on_progress=on_progress,
         )
+
+    @property
+    def compares_all_rows(self) -> bool:
+        """Whether every node compares all features on rows that were not drawn: not so in a forest."""
+        return self.max_features is None and self.design_effect == 1.0
 
     def forced_skeleton(self, schema: Schema) -> Skeleton | None:
         """Return the splits that the tree begins with; None if there are none.

@@ -106,7 +106,8 @@ def encoded_rows(grower: "Grower", table: Table, bins: Bins, codes: Codes) -> tu
             missing = Missing.OWN
     total = table.n_rows if rows.weight is None else int(rows.weight.sum())
     rules = grower._rules(missing, unit, total, table.n_rows, n_copies(table))
-    return rows, order_in_memory(rows, grower._growth_spec(table.schema, bins, rules))
+    spec = grower._growth_spec(table.schema, bins, rules)
+    return rows, order_in_memory(rows, spec) if grower.compares_all_rows else spec
 
 
 def _regression_rows(
@@ -115,7 +116,7 @@ def _regression_rows(
     weight = None if table.weight is None else table.weight.copy()
     rows = Rows(codes, np.empty(0, np.uint16), weight, target.numerators(weight, table.unit))
     spec = grower._growth_spec(table.schema, bins, grower._regression_rules(table, target))
-    return rows, order_in_memory(rows, spec)
+    return rows, order_in_memory(rows, spec) if grower.compares_all_rows else spec
 
 
 def n_copies(table: Table) -> int | None:

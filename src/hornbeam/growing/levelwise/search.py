@@ -87,6 +87,8 @@ class Search:
         if schema.is_regression:
             rules.numerator_unit, rules.rounding = unit.item(1), summary.rounding
         found = cls(spec._replace(rules=rules), summary, encoded, step, found.weighted, shift)
+        if not grower.compares_all_rows:
+            return found
         return replace(found, spec=order_by_level(found.rows, found.spec, engine))
 
     @property
