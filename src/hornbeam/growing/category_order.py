@@ -15,7 +15,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Partition
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
-from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
+from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["many_categories", "order_by_level", "order_categories", "order_in_memory", "principal_direction"]
 
@@ -84,8 +84,7 @@ def _count(rows: Rows, spec: GrowthSpec, features: list[int]) -> Counts:
     """Evidence and rows of each code of each feature, then the sum of squares of a numeric target in parts."""
     counts = []
     for f in features:
-        codes: Codes = np.ascontiguousarray(rows.codes[:, f : f + 1])
-        one = rows._replace(codes=codes)
+        one = rows._replace(codes=rows.codes[:, f : f + 1].copy())
         alone = spec.some(f, f + 1)
         cells = subtree.empty_cells(one, alone)
         subtree.histogram(one, alone, 0, rows.n_rows, cells)

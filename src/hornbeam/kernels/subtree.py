@@ -160,7 +160,8 @@ class GrowthSpec(NamedTuple):
         The position of a category that does not occur is -1, like the factor of a feature whose categories each node
         orders by itself.
         """
-        return self.of(*self._plain, position=position, reliability=reliability)
+        given = (*self._plain, position, reliability)
+        return self.of(*given)
 
     def some(self, first: int, last: int) -> Self:
         """Return the spec of the features from ``first`` up to ``last`` alone, without rules of paths."""
