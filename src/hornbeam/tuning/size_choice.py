@@ -20,7 +20,7 @@ from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["HeldOutLoss", "SizeChoice"]
 
-_ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.7  # rows of a fold tree, as a share of those of the tree
+_ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.5  # rows of a fold tree, as a share of those of the tree
 _LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of data
 
 
