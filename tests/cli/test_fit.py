@@ -43,6 +43,47 @@ def test_the_file_is_the_library_s_to_the_last_byte(run, options, parameters):
     assert Path("loans.hornbeam").read_bytes() == Path("by-hand.hornbeam").read_bytes()
 
 
+def visits(path, patients=40, each=5):
+    """Write visits of patients, with the features of a patient in each row."""
+    lines = ["patient_id,age,height,weight,pulse,state"]
+    for patient in range(patients):
+        own = (20 + 1.37 * patient, 150 + 0.83 * ((7 * patient) % 40), 50 + 1.21 * ((11 * patient) % 40))
+        for visit in range(each):
+            pulse, state = 60 + (13 * patient + 29 * visit) % 50, "ill" if (patient * 3 + visit) % 7 < 3 else "well"
+            lines.append(f"p{patient},{own[0]:.2f},{own[1]:.2f},{own[2]:.2f},{pulse},{state}")
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def test_groups_of_rows_are_a_column_that_is_no_feature(run):
+    visits("visits.csv")
+    assert run("fit", "visits.csv", "-t", "state", "-o", "v.hornbeam", "--groups", "patient_id").exit_code == 0
+    table = read_table("visits.csv")
+    X = table.select(["age", "height", "weight", "pulse"])
+    by_hand = hornbeam.TreeClassifier().fit(X, table["state"], groups=table["patient_id"].to_numpy())
+    hornbeam.save(by_hand, "by-hand.hornbeam")
+    assert Path("v.hornbeam").read_bytes() == Path("by-hand.hornbeam").read_bytes()
+
+
+def test_groups_are_advised_and_held_out_together(run):
+    visits("visits.csv")
+    advice = run("fit", "visits.csv", "-t", "state", "-o", "v.hornbeam")
+    assert "if rows with equal values belong together, --groups" in advice.stderr
+    fit = ("fit", "visits.csv", "-t", "state", "-o", "v.hornbeam", "--groups", "patient_id", "--json")
+    held = json.loads(run(*fit, "--holdout", "0.2").stdout)
+    assert held["rows"] == 160  # eight of forty patients
+    assert run("study", "visits.csv", "-t", "state", "--groups", "patient_id", "--folds", "4").exit_code == 0
+
+
+def test_groups_that_cannot_be_held_out_are_explained(run):
+    visits("visits.csv", patients=1, each=30)
+    refused = run("fit", "visits.csv", "-t", "state", "-o", "v", "--groups", "patient_id", "--holdout", "0.2")
+    assert refused.exit_code != 0
+    assert "one group" in refused.stderr
+    visits("visits.csv", patients=3)
+    study = run("study", "visits.csv", "-t", "state", "--groups", "patient_id", "--folds", "4")
+    assert "4 folds of 3 groups" in study.stderr
+
+
 def test_it_says_what_it_assumed(run):
     result = run(*FIT)
     assert result.stdout == ""

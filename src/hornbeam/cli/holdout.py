@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from hornbeam.errors import DataError
+
 __all__ = ["n_held_out", "split_holdout"]
 
 
@@ -25,6 +27,8 @@ def split_holdout(table: Any, n: int, seed: int | None = None, group: Any = None
         order = random.permutation(table.num_rows)
         return table.take(np.sort(order[n:])), table.take(np.sort(order[:n]))
     rows = np.bincount(group)
+    if len(rows) < 2:
+        raise DataError("all rows belong to one group: expected two at least, to hold one out.")
     order = random.permutation(len(rows))
     n_groups = min(max(1, int(np.searchsorted(np.cumsum(rows[order]), n, side="right"))), len(rows) - 1)
     held = np.isin(group, order[:n_groups])

@@ -8,7 +8,7 @@ from hornbeam.cli.memory import in_words
 from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
 
-__all__ = ["LargeFiles", "copies_in", "judge_columns", "large_files", "open_rows"]
+__all__ = ["LargeFiles", "doubtful_in", "judge_columns", "large_files", "open_rows"]
 
 _SMALL_PART = 8  # rows that take less than this part of the memory are read at once
 _SAMPLE_ROWS = 100_000  # rows searched for copies of the target
@@ -102,11 +102,12 @@ def open_rows(
     )
 
 
-def copies_in(rows: Any, n_jobs: int) -> Any:
-    """The features that look like copies of the target, in a sample of a source."""
-    from hornbeam.data.column_checks import target_copies
+def doubtful_in(rows: Any, n_jobs: int) -> Any:
+    """The features that look like copies of the target or like groups of rows, in a sample of a source."""
+    from hornbeam.data.column_checks import group_columns, target_copies
     from hornbeam.data.engine import LocalEngine
     from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.out_of_core import draw_sample
 
-    return target_copies(draw_sample(rows, LocalEngine(n_threads(n_jobs)), _SAMPLE_ROWS))
+    sample = draw_sample(rows, LocalEngine(n_threads(n_jobs)), _SAMPLE_ROWS)
+    return (*target_copies(sample), *group_columns(sample))

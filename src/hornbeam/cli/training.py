@@ -12,7 +12,7 @@ from hornbeam.cli.large_files import LargeFiles, judge_columns, large_files
 from hornbeam.cli.roles import Roles, doubt, no_such_column
 from hornbeam.cli.rows import labelled, tell_unlabelled
 
-__all__ = ["Training", "copies_of_target", "read_training", "training", "with_doubts"]
+__all__ = ["Training", "doubtful_columns", "read_training", "training", "with_doubts"]
 
 _COPIES = "copies"  # the value of --groups that is no column
 _MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unless --kind says otherwise
@@ -191,24 +191,26 @@ def _tell_features(roles: Roles, profiles: list[Any], drop: Sequence[str]) -> No
         )
 
 
-def with_doubts(roles: Roles, copies: Any, forced: Iterable[str]) -> Roles:
-    """Add the features that look like copies of the target to the doubtful ones, and warn about all."""
+def with_doubts(roles: Roles, findings: Any, forced: Iterable[str]) -> Roles:
+    """Add the features of some findings to the doubtful ones, and warn about all."""
     kept = set(forced)
-    doubts = [doubt(found) for found in copies if found.column not in kept]
+    doubts = [doubt(found) for found in findings if found.column not in kept]
     roles = replace(roles, doubts=(*roles.doubts, *doubts))
     for words in roles.doubts:
         warn(words)
     return roles
 
 
-def copies_of_target(rows: Training) -> Any:
-    """The features that look like copies of the target, of rows in memory."""
-    from hornbeam.data.column_checks import target_copies
+def doubtful_columns(rows: Training) -> Any:
+    """The features that look like copies of the target or like groups of rows, of rows in memory."""
+    from hornbeam.data.column_checks import group_columns, target_copies
     from hornbeam.data.schema import Kind
     from hornbeam.data.table import Table
 
     kind = Kind.NUMERIC if rows.is_regression else Kind.NOMINAL
-    return target_copies(Table.read(rows.table.select(rows.features), rows.table[rows.target], target=kind))
+    X, y = rows.table.select(rows.features), rows.table[rows.target]
+    table = Table.read(X, y, groups=rows.groups_of(rows.table), target=kind)
+    return (*target_copies(table), *group_columns(table))
 
 
 def _looks_numeric(column: Any) -> bool:

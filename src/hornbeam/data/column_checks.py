@@ -20,7 +20,15 @@ from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.typing import Counts
 
-__all__ = ["Check", "Finding", "check_columns", "check_profile", "check_schema", "target_copies"]
+__all__ = [
+    "Check",
+    "Finding",
+    "check_columns",
+    "check_profile",
+    "check_schema",
+    "group_columns",
+    "target_copies",
+]
 
 _FEWEST_ROWS = 20  # smaller data are not checked: most of their columns have many different values
 _FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated value
@@ -170,7 +178,7 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     others = [at for at in range(len(table.columns)) if at not in found]
     for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
-    if table.group is None and not any(finding.check is Check.COPY for finding in found.values()):
+    if not any(finding.check is Check.COPY for finding in found.values()):
         found |= {at: finding for at, finding in _groups(table).items() if at not in found}
     return tuple([found[at] for at in sorted(found)])
 
@@ -212,8 +220,23 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
     )
 
 
+def group_columns(table: Table) -> tuple[Finding, ...]:
+    """Find a column whose equal values mean that rows belong together; none if groups are known.
+
+    Examples
+    --------
+    >>> rows = [[number // 5, number % 7] for number in range(200)]
+    >>> table = Table.read(rows, [number % 2 for number in range(200)], feature_names=["patient_id", "weekday"])
+    >>> [found.what for found in group_columns(table)]
+    ['is an identifier that repeats']
+    """
+    return tuple(_groups(table).values())
+
+
 def _groups(table: Table) -> dict[int, Finding]:
-    """Find a column whose equal values mean that rows belong together."""
+    """Return the finding of `group_columns` by the number of the column."""
+    if table.group is not None:
+        return {}
     block = table.slice(0, min(table.n_rows, _BLOCK_ROWS))
     repeating = {
         at: codes for at, column in enumerate(block.columns) if (codes := _repeated_codes(column)) is not None

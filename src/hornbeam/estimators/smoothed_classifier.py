@@ -10,7 +10,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from hornbeam.data.reading.frame import drop_extra_columns, to_dense
 from hornbeam.data.reading.named_rows import is_named_rows
@@ -107,7 +107,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         return tags
 
     @exclusive
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the estimator unless it is frozen, count the rows in its trees, and smooth.
 
         Parameters
@@ -118,6 +118,8 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights, for the estimator and for the counts.
+        groups : array-like of shape (n_rows,), default=None
+            Rows that belong together, for an estimator whose `fit` takes groups; counts do not depend on them.
 
         Returns
         -------
@@ -134,8 +136,10 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         y = column_or_1d(y)
         estimator = _unfitted(self.estimator)
         if not isinstance(estimator, FrozenEstimator):
-            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            estimator.fit(X, y, **weights)
+            options = {} if sample_weight is None else {"sample_weight": sample_weight}
+            if groups is not None and has_fit_parameter(estimator, "groups"):
+                options["groups"] = groups
+            estimator.fit(X, y, **options)
         imported = imported_trees(_unwrapped(estimator))
         validate_data(self, X, skip_check_array=True)
         conventions = _named(imported[0].reading, getattr(self, "feature_names_in_", None))

@@ -6,11 +6,11 @@ import click
 
 from hornbeam.cli.console import common_options, emit, message, progress
 from hornbeam.cli.holdout import n_held_out, split_holdout
-from hornbeam.cli.large_files import copies_in, large_files, open_rows
+from hornbeam.cli.large_files import doubtful_in, large_files, open_rows
 from hornbeam.cli.memory import memory_option
 from hornbeam.cli.rows import data_argument, reading, target_option
 from hornbeam.cli.saving import check_output, save_model
-from hornbeam.cli.training import Training, copies_of_target, read_training, training, with_doubts
+from hornbeam.cli.training import Training, doubtful_columns, read_training, training, with_doubts
 
 __all__ = ["fit"]
 
@@ -121,14 +121,14 @@ def fit(
     )
     held = None
     if rows.large is None:
-        rows = rows._replace(roles=with_doubts(rows.roles, copies_of_target(rows), forced))
+        rows = rows._replace(roles=with_doubts(rows.roles, doubtful_columns(rows), forced))
         kept, held = _split(rows, options["holdout"], options["seed"])
         model, n_rows = _fitted(kept, rows, options), kept.num_rows
     else:
         files, jobs = (rows.large, target, rows.weight, rows.groups, rows.features), options["jobs"]
         _refuse_costs(rows, options)
         large_rows = open_rows(*files, options["balanced"], rows.is_regression, jobs)
-        rows = rows._replace(roles=with_doubts(rows.roles, copies_in(large_rows, jobs), forced))
+        rows = rows._replace(roles=with_doubts(rows.roles, doubtful_in(large_rows, jobs), forced))
         model, n_rows = _fitted_large(large_rows, options), large_rows.n_rows
     tree, asked_for = model.tree, output
     output = save_model(model, asked_for)

@@ -6,7 +6,7 @@ import click
 
 from hornbeam.cli.console import common_options, emit, format_table, progress
 from hornbeam.cli.rows import data_argument, reading, target_option
-from hornbeam.cli.training import Training, copies_of_target, read_training, training, with_doubts
+from hornbeam.cli.training import Training, doubtful_columns, read_training, training, with_doubts
 from hornbeam.errors import DataError
 
 __all__ = ["study"]
@@ -54,7 +54,7 @@ def study(
     rows = read_training(data, target, text, kind=kind, **column_options)
     with_doubts(
         rows.roles,
-        () if rows.is_regression else copies_of_target(rows),
+        () if rows.is_regression else doubtful_columns(rows),
         (*column_options["nominal"], *column_options["numeric"]),
     )
     if rows.is_regression:
