@@ -137,12 +137,14 @@ def test_a_split_that_stops_missing_values_needs_an_option():
     ("rows", "preset", "what"),
     [
         ([["a"], ["b"], ["b"]], "default", "splits on categories"),
-        ([[0.0], [1.0], [np.nan]], "default", "a child for missing values"),
+        ([[0.0], [1.0], [np.nan]] * 12, "default", "a child for missing values"),
         ([[0.0], [1.0], [np.nan], [0.0], [1.0]] * 4, "c4.5", "to every child"),
     ],
 )
 def test_splits_that_scikit_learn_does_not_have_are_refused(rows, preset, what):
-    y = [["no", "yes", "no"], ["no", "yes", "no", "no", "yes"] * 4][len(rows) > 3]
+    y = {3: ["no", "yes", "no"], 36: ["no", "yes", "no"] * 12, 20: ["no", "yes", "no", "no", "yes"] * 4}[
+        len(rows)
+    ]
     tree = TreeClassifier(preset, smoothing="hgs", pruning=None).fit(rows, y).tree_
     with pytest.raises(InteropError, match=what):
         to_sklearn(tree, missing="majority")

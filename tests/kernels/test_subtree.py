@@ -194,7 +194,7 @@ def test_pickled_rules_keep_every_field():
         )
         setattr(rules, name, other)
     loaded = pickle.loads(pickle.dumps(rules))
-    assert len(names) == 19
+    assert len(names) == 20
     assert {name: getattr(loaded, name) for name in names} == {name: getattr(rules, name) for name in names}
 
 

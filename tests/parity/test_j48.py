@@ -27,7 +27,10 @@ from hornbeam.tree import Tree
 ROW_ORDER = {"near-values", "anuran", "messidor", "mfeat-fourier", "segment"}
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*an identifier:hornbeam.errors.HornbeamWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*an identifier:hornbeam.errors.HornbeamWarning"),
+    pytest.mark.filterwarnings("ignore:.*belong together:hornbeam.errors.HornbeamWarning"),
+]
 MOST_ROWS = 1_500  # of sets that are pruned here; all 131, of up to 12,000 rows, if HORNBEAM_ALL_SETS is set
 
 

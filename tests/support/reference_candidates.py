@@ -15,6 +15,7 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.explain import CandidateSplit, CandidateSplits
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.in_memory import n_copies
 from support.reference_growing import entropy, gini
 from support.strategies_growing import bins_of
 
@@ -109,7 +110,12 @@ class Slow:
             yield from (([first, known - first], every) for first in firsts)
             return
         yield [known, missing], False
-        if grower.missing is Missing.OWN and self.large(known) and self.large(missing):
+        if (
+            grower.missing is Missing.OWN
+            and self.large(known)
+            and self.large(missing)
+            and self.enough(missing)
+        ):
             yield from (([first, known - first, missing], False) for first in firsts)
         else:
             yield from (([first, known - first | missing], False) for first in firsts)
@@ -130,6 +136,13 @@ class Slow:
             )
         for at in range(1, len(values)):
             yield frozenset().union(*(group[value] for value in values[:at]))
+
+    def enough(self, missing) -> bool:
+        """Whether missing values may have a branch of their own."""
+        copies = n_copies(self.table)
+        independent = (self.table.n_rows if copies is None else copies) / self.grower.design_effect
+        rows = float(self.total(missing) / self.total(self.rows)) * independent
+        return rows >= self.grower.min_samples_missing - 1e-6
 
     def large(self, rows) -> bool:
         return len(rows) >= self.grower.min_samples_leaf and self.total(rows) >= Fraction(
@@ -213,6 +226,9 @@ def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
     multiway = split.categories is not None and slow.grower.nominal is Nominal.MULTIWAY
     n_large = sum(map(slow.large, children))
     large = n_large >= 2 if multiway else n_large == len(children)
+    is_category = split.categories is not None and slow.grower.missing is Missing.LEARNED
+    if not multiway and split.missing == "own" and not is_category:
+        large &= slow.enough(children[-1])
     if split.rejected is not None and split.rejected.startswith("growing chooses the subset first"):
         return large and slow.grower.missing is Missing.OWN and slow.table.schema.n_classes > 2
     free = slow.grower.monotone is None and not slow.grower.min_impurity_decrease

@@ -71,7 +71,7 @@ def read_groups(groups: Any, n_rows: int) -> Counts:
     Examples
     --------
     >>> read_groups(["b", "a", "b"], 3)
-    array([1, 0, 1])
+    array([0, 1, 0])
     """
     with as_data_error("groups"):
         if np.ma.is_masked(groups):

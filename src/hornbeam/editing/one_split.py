@@ -143,7 +143,9 @@ def _listed(feature: Feature, groups: Any) -> list[tuple[Any, ...]]:
 def _nominal(
     feature: Feature, column: int, groups: list[tuple[Any, ...]], missing: Direction | None
 ) -> Skeleton:
-    groups = [group for group in groups if group]
+    # A group without categories is the place of missing values, if they have a child of their own.
+    place = groups.index(()) if missing == "own" and groups.count(()) == 1 else None
+    groups = [group for at, group in enumerate(groups) if group or at == place]
     slot_of = np.full(len(feature.categories), -1, np.int32)
     for slot, group in enumerate(groups):
         for category in group:
@@ -158,12 +160,12 @@ def _nominal(
                     f"{shown(category)} is given twice for {feature.name!r}; expected it in one group."
                 )
             slot_of[code] = slot
-    n = len(groups) + (missing == "own")
+    n = len(groups) + (missing == "own" and place is None)
     if n < 2:
         raise ParameterError(f"groups of {feature.name!r}: expected at least two children, found {n}.")
     if missing in ("left", "right") and len(groups) != 2:
         raise ParameterError(f"missing={missing!r} needs two groups; found {len(groups)}.")
-    return _leaves_below(column, n, nan, _slot(missing, n), slot_of.tolist())
+    return _leaves_below(column, n, nan, _slot(missing, n) if place is None else place, slot_of.tolist())
 
 
 def _slot(missing: Direction | None, n_children: int) -> int:

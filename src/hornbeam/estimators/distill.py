@@ -213,21 +213,26 @@ def _lacks_out_of_bag(teacher: Any) -> bool:
 
 def _held_out(teacher: Any, rows: _Rows, folds: int, fitted_here: bool) -> Any:
     """Return held-out probabilities of the teacher; None if there are none and it cannot be cloned."""
-    can_be_cloned = hasattr(teacher, "get_params") and hasattr(teacher, "fit")
-    if rows.group is not None and not (fitted_here and has_fit_parameter(teacher, "groups")):
-        # Its out-of-bag rows may belong to groups of which it knows other rows.
-        if not can_be_cloned:
-            return None
-        by_group = GroupKFold(min(_FOLDS, len(np.unique(rows.group))))
+    takes_groups = rows.group is not None and has_fit_parameter(teacher, "groups")
+    predicted = None
+    if rows.group is None or (fitted_here and takes_groups):
+        # Out-of-bag rows of any other teacher may belong to groups of which it knows other rows.
+        predicted = getattr(teacher, "oob_decision_function_", None)
+    if predicted is not None or not (hasattr(teacher, "get_params") and hasattr(teacher, "fit")):
+        return predicted
+    if rows.group is not None:
+        folds = min(_FOLDS, len(np.unique(rows.group)))
+    if folds < 2:
+        return None
+    if rows.group is not None:
+        options = {"params": {"groups": rows.group}} if takes_groups else {}
+        by_group = list(GroupKFold(folds).split(rows.X, rows.y, rows.group))
         return cross_val_predict(
-            clone(teacher), rows.X, rows.y, groups=rows.group, cv=by_group, method="predict_proba"
+            clone(teacher), rows.X, rows.y, cv=by_group, method="predict_proba", **options
         )
-    predicted = getattr(teacher, "oob_decision_function_", None)
-    if predicted is None and folds > 1 and can_be_cloned:
-        if _lacks_out_of_bag(teacher):
-            return _fit_clone(teacher, rows).oob_decision_function_
-        return cross_val_predict(clone(teacher), rows.X, rows.y, cv=folds, method="predict_proba")
-    return predicted
+    if _lacks_out_of_bag(teacher):
+        return _fit_clone(teacher, rows).oob_decision_function_
+    return cross_val_predict(clone(teacher), rows.X, rows.y, cv=folds, method="predict_proba")
 
 
 def _checked(predicted: Any, shape: tuple[int, int]) -> Floats:

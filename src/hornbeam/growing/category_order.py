@@ -6,7 +6,6 @@ are shrunk towards the mean of all rows, by as much as their variance exceeds wh
 """
 
 from collections.abc import Sequence
-from math import fsum
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Partition
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
+from hornbeam.kernels.sums import dot
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["many_categories", "order_by_level", "order_categories", "order_in_memory", "principal_direction"]
@@ -144,12 +144,12 @@ def _means(known: Counts, squares: Counts, spec: GrowthSpec) -> tuple[Floats, fl
         variance = levelwise.variance_of_squares(squares, spec, evidence)
     else:
         counts = known[:, :-1]
-        along = [0.0, 1.0] if spec.n_classes == 2 else principal_direction(counts)
-        shares = [n / total for n in counts.sum(axis=0).tolist()]
+        along = np.array([0.0, 1.0] if spec.n_classes == 2 else principal_direction(counts))
+        shares = counts.sum(axis=0) / total
         amounts = _project(counts, along)
-        mean = fsum(share * x for share, x in zip(shares, along, strict=True))
+        mean = dot(shares, along)
         sums = mean * total
-        variance = fsum(share * (x - mean) ** 2 for share, x in zip(shares, along, strict=True))
+        variance = dot(shares, (along - mean) * (along - mean))
     everywhere = sums / total
     means = np.divide(amounts, weight, out=np.full(len(weight), everywhere), where=weight > 0)
     return means, everywhere, variance
@@ -177,16 +177,16 @@ def principal_direction(counts: Counts) -> list[float]:
     weight = counts.sum(axis=1).astype(np.float64)
     share = counts[weight > 0] / weight[weight > 0, None]
     weight = weight[weight > 0]
-    total = fsum(weight.tolist())
-    centred = [share[:, k] - fsum((weight * share[:, k]).tolist()) / total for k in range(counts.shape[1])]
-    spread = [fsum((weight * x * x).tolist()) for x in centred]
+    total = dot(weight, np.ones(len(weight)))
+    centred = [share[:, k] - dot(weight, share[:, k]) / total for k in range(counts.shape[1])]
+    spread = [dot(weight, x * x) for x in centred]
     along = [0.0] * len(spread)
     along[int(np.argmax(np.round(np.array(spread) / total, 9)))] = 1.0
     for _ in range(_POWER_STEPS):
         projected = np.zeros(len(weight))
         for x, column in zip(along, centred, strict=True):
             projected += x * column
-        ahead = [fsum((weight * projected * column).tolist()) for column in centred]
+        ahead = [dot(weight * projected, column) for column in centred]
         largest = max(map(abs, ahead))
         if largest == 0:
             break
@@ -232,10 +232,10 @@ def order_categories(
     (array([2, 0, 1], dtype=int32), 0.9...)
     """
     n, apart = n_rows[present], deviation[present]
-    total = fsum(n.tolist())
+    total = dot(n, np.ones(len(n)))
     most = len(n) - 1
-    degrees = total - fsum((n * n).tolist()) / total - most if total > 0 else 0.0
-    excess = fsum((n * apart * apart).tolist()) - most * variance
+    degrees = total - dot(n, n) / total - most if total > 0 else 0.0
+    excess = dot(n * apart, apart) - most * variance
     position = np.full(len(n_rows), -1, np.int32)
     by_chance = 2 * most * variance * variance  # the variance of the excess
     if degrees <= 0 or excess <= 0:
@@ -246,7 +246,7 @@ def order_categories(
     order = np.argsort(shrunk, kind="stable")
     place, kept = _cut(n[order], apart[order], shrunk[order])
     position[np.flatnonzero(present)[order]] = place
-    return position, kept**3 * max(0.0, 1 - _SURE * by_chance / (excess * excess))
+    return position, kept * kept * kept * max(0.0, 1 - _SURE * by_chance / (excess * excess))
 
 
 def _cut(n: Floats, apart: Floats, shrunk: Floats) -> tuple[Indices, float]:

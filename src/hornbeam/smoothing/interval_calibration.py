@@ -196,7 +196,9 @@ def calibrate_taught_tree(tree: Tree) -> IntervalCalibration:
         dot(size[leaf], variance[leaf]) / max(float(size[0] * variance[0]), np.finfo(float).tiny), 1.0
     )
     more_rows = float(log(max(float(size[0]) / _FEW_ROWS, 1.0)))
-    taught = _TAUGHT * float(exp(_GROWTH * more_rows * (1 - within) ** 4)) + _TAUGHT_CONSTANT * within**2
+    explained = (1 - within) * (1 - within)
+    growth = float(exp(_GROWTH * more_rows * explained * explained))
+    taught = _TAUGHT * growth + _TAUGHT_CONSTANT * within * within
     return IntervalCalibration(min(round(taught, 2), 1.0), max(round(_OWN * certain, 2), _LEAST))
 
 

@@ -38,6 +38,8 @@ def rejections(node: NodeCells, sweep: Sweep, parts: Parts) -> list[str | None]:
         small, needed = lightest[at] * rules.unit, least[at] * rules.unit
         found[at] = found[at] or f"a child has weight {small:.4g}; at least {needed:.4g} needed"
     if sweep.kind == "known":
+        missing = weight[:, 1] * rules.rows_per_step
+        reject(missing < rules.min_rows_missing, "too few missing values for a branch of their own")
         reject(~_within_bounds(node, parts, both).all(axis=1), "breaks a monotone constraint")
         return found
     if node.spec.value is not None and not sweep.nominal:
