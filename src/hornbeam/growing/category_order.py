@@ -146,7 +146,7 @@ def _means(known: Counts, squares: Counts, spec: GrowthSpec) -> tuple[Floats, fl
         counts = known[:, :-1]
         along = np.array([0.0, 1.0] if spec.n_classes == 2 else principal_direction(counts))
         shares = counts.sum(axis=0) / total
-        amounts = _project(counts, along)
+        amounts = _project(counts, along.tolist())
         mean = dot(shares, along)
         sums = mean * total
         variance = dot(shares, (along - mean) * (along - mean))
