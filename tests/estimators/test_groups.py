@@ -199,3 +199,16 @@ def test_a_single_group_fits():
                 estimator.fit(X, y, groups=np.zeros(len(X)))
         else:
             assert len(predictions(estimator.fit(X, y, groups=np.zeros(len(X))))) == len(X)
+
+
+def test_the_card_and_the_report_have_the_number_of_groups(tmp_path):
+    fitted = TreeClassifier().fit(X, LABELS, groups=PATIENT)
+    card = hornbeam.model_card(fitted, X, LABELS)
+    assert "trained on 360 rows of 60 groups" in card
+    assert "several rows of a group" in card
+    hornbeam.report(fitted, X, LABELS, tmp_path / "report.html")
+    assert "<b>groups</b> n = 60" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (
+        "groups"
+        not in hornbeam.model_card(TreeClassifier("cart").fit(X[:, 4:], LABELS)).partition("## Data")[2][:80]
+    )

@@ -24,6 +24,7 @@ from hornbeam.reporting.summary import shown, summary_sentences
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.base_rate import base_rate
 from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.edit import recorded_groups
 
 __all__ = ["model_card"]
 
@@ -132,6 +133,8 @@ def _purpose() -> list[str]:
 def _data(reported: ReportedModel, scored: ScoredRows | None) -> list[str]:
     tree = reported.tree
     rows = f"The model was trained on {pluralise(tree.rows.item(0), 'row')}"
+    if (n_groups := recorded_groups(tree)) is not None:
+        rows += f" of {pluralise(n_groups, 'group')}"
     rows += "." if scored is None else f" and tested on {pluralise(scored.n_rows, 'row')}."
     blocks = [
         "## Data",
@@ -169,6 +172,10 @@ def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Sco
         if score.value == score.value
     ]
     blocks = ["## Scores", f"On {pluralise(scored.n_rows, 'test row')}, with 95 % intervals."]
+    if recorded_groups(reported.tree) is not None:
+        blocks[-1] += (
+            " The intervals take test rows as independent: several rows of a group make them too narrow."
+        )
     blocks.append(Grid("Scores", heads, rows).markdown())
     if reported.tree.n_classes > 2:
         blocks.append(class_grid(reported, scored).markdown())

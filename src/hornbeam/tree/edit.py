@@ -37,11 +37,14 @@ __all__ = [
     "integer_weights",
     "raise_child",
     "record_groups",
+    "recorded_groups",
     "recount",
     "with_belief",
     "with_decision",
     "with_slopes",
 ]
+
+_GROUPS = "groups"  # step of the history
 
 _FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
 _MAX_WEIGHT = 2**50  # sums and products of smaller weights are exact in float64 and int64
@@ -439,7 +442,21 @@ def record_groups(tree: Tree, n_groups: int | None) -> Tree:
     >>> print(TreeClassifier().fit(X, y, groups=["ann", "bob", "bob"]).tree_.history[0])
     groups(n=2)
     """
-    return tree if n_groups is None else tree._edited(history=(Step.of("groups", n=n_groups), *tree.history))
+    return tree if n_groups is None else tree._edited(history=(Step.of(_GROUPS, n=n_groups), *tree.history))
+
+
+def recorded_groups(tree: Tree) -> int | None:
+    """Return the number of groups of the training rows; None if there were none.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"], groups=["ann", "bob", "bob"])
+    >>> recorded_groups(clf.tree_)
+    2
+    """
+    found = (dict(step.parameters).get("n") for step in tree.history if step.name == _GROUPS)
+    return next((n for n in found if type(n) is int), None)
 
 
 def _append(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:
