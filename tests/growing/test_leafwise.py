@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import _native
+from hornbeam import BoostedTreesClassifier, _native
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
@@ -56,6 +56,35 @@ def test_with_hessians_of_one_the_tree_is_the_regression_tree(data):
         )
     np.testing.assert_allclose(tree.belief, expected.belief, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(grown.newton(0.0)[grown.node], tree.belief[route(tree.skeleton, table), 0])
+
+
+@given(
+    n=st.integers(1, 400),
+    exponent=st.integers(-40, 40),
+    ulps=st.integers(-3, 3),
+    times=st.sampled_from([None, 1, 3, 7]),
+)
+@examples(200)
+def test_steps_fit_where_the_sum_of_equal_rows_is_about_a_power_of_two(n, exponent, ulps, times):
+    """The sum of rounded floats can reach a power of two that the product of number and value stays below."""
+    value = 2.0**exponent / (n * (times or 1))
+    for _ in range(abs(ulps)):
+        value = np.nextafter(value, np.inf if ulps > 0 else 0.0)
+    table = Table.read(np.arange(n, dtype=float)[:, None], np.zeros(n), target=Kind.NUMERIC)
+    encoded = EncodedTable.for_gradients(table, Bins.fit(MemorySource(table), LocalEngine()))
+    scale = GradientScale(None if times is None else np.full(n, times, np.int32), None, n * (times or 1))
+    gradients = scale.fixed_point(np.full(n, value), np.full(n, value))
+    grower = Leafwise(min_samples_leaf=1)
+    grown = grower.grow(encoded, grower.terms(encoded), gradients, np.arange(n, dtype=np.int32), n, key=0)
+    np.testing.assert_allclose(grown.sums[0], n * (times or 1) * value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_rows", [192, 768, 3072])
+def test_twelve_balanced_classes_are_boosted(n_rows):
+    """Their hessians, a twelfth each, add up to a power of two."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    model = BoostedTreesClassifier(n_estimators=1).fit(X, np.arange(n_rows) % 12)
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_growing_does_not_change_the_shared_specification():

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from hornbeam.data.fixed_point import power_of_two_unit
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.kernels.leafwise import Gradients
@@ -15,6 +16,7 @@ __all__ = ["GradientScale"]
 
 _GRADIENT_BITS = 61  # the sum of all rows, each at the largest gradient, is below 2**61 steps
 _PAIR_BITS = 62  # of the sum of hessians and the number of rows, side by side in one integer
+_ROUNDING = 2.0**-52  # relative rounding error of the kernel's sum of floats, for each row
 _MOST_COPIES = 2**30  # larger total weights are multiplied with the gradients instead of being counted
 _SMALLEST_EXPONENT = -1000
 
@@ -84,21 +86,18 @@ class GradientScale:
             gradient = gradient * self.factor
             hessian = self.factor if hessian is None else hessian * self.factor
         shift = self.total.bit_length()
-        hessian_scale = (
-            1.0 if hessian is None else _scale(float(hessian.max()) * self.total, _PAIR_BITS - shift)
-        )
+        most = self.total * (1.0 + self.total * _ROUNDING)
+        hessian_scale = 1.0 if hessian is None else _scale(float(hessian.max()) * most, _PAIR_BITS - shift)
         largest = max(float(gradient.max()), -float(gradient.min()))
-        gradient_scale = _scale(largest * self.total, _GRADIENT_BITS)
+        gradient_scale = _scale(largest * most, _GRADIENT_BITS)
         return Gradients(gradient, hessian, self.times, gradient_scale, hessian_scale, shift)
 
 
 def _scale(total: float, bits: int) -> float:
     """Choose the power of two whose product with `total` has at most this number of bits."""
-    if total == 0.0:
-        return 1.0
     if not math.isfinite(total):
         raise DataError(
             "The gradients of the loss are not finite: the scores are too large. "
             "Pass a smaller learning_rate, or a larger l2_regularization."
         )
-    return math.ldexp(1.0, bits - max(math.frexp(total)[1], _SMALLEST_EXPONENT + bits))
+    return 1.0 / power_of_two_unit(total, bits, _SMALLEST_EXPONENT)
