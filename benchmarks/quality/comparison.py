@@ -9,20 +9,22 @@ A test holds the page to the files, so a new result asks for the second command.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from benchmarks.output import OURS
+import numpy as np
+
+from benchmarks.output import OURS, read_csv
 from benchmarks.scale.cost_model import page
+from hornbeam.evaluation import Comparison
 
 RESULTS = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "comparison.md"
 DEFAULT = "hornbeam/default"
+EVERY_LEAF = "hornbeam/every-leaf"
 
 PROBABILITIES = {  # methods of the study of probabilities, as the page calls them
     "sklearn-forest/rf-100": "scikit-learn, forest of 100 trees",
@@ -43,14 +45,14 @@ PROBABILITIES = {  # methods of the study of probabilities, as the page calls th
     "cart/raw": "CART, raw leaves",
 }
 SIZES = {  # methods of the study of pruning
-    "hornbeam/every-leaf": "`pruning=None`",
+    EVERY_LEAF: "`pruning=None`",
     DEFAULT: "**the default**",
     "c4.5/error-based-raised": "J48's pruning, raw leaves",
     "c4.5/error-based-raised+hgs": "J48's pruning, then HGS",
     "cart/cost-complexity-cv": "cost-complexity by cross-validation",
     "cart/cost-complexity-1se": "the same, one standard error",
-    "pet/reduced-error": "reduced error",
-    "pet/unpruned": "none, raw leaves",
+    "pet/reduced-error": "reduced error, of trees as the former default grew them",
+    "pet/unpruned": "none, raw leaves, of the same trees",
 }
 LIBRARIES = {  # peers of the speed benchmarks
     OURS: "**Hornbeam**",
@@ -117,29 +119,45 @@ def probabilities() -> str:
 
 
 def sizes() -> str:
-    """Leaves and probabilities of the pruners."""
-    found, leaves = summary("pruning"), _leaves()
+    """Leaves and probabilities of the pruners, on the sets that both studies have.
+
+    The default and the tree with every leaf are those of the study of probabilities, which was run again after
+    features came to be compared by S-values. It has nodes and no leaves: half of the nodes, which leaves out half
+    a leaf for each split with a third branch.
+    """
+    now, before = (_scores(folder) for folder in ("smoothing", "pruning"))
+    ours = {method: now[method] for method in (DEFAULT, EVERY_LEAF)}
+    for line in (line for of in ours.values() for line in of.values()):
+        line["leaves"] = str((float(line["nodes"]) + 1) / 2)
+    found = before | ours
+    sets = tuple(found[DEFAULT])
+    losses = np.array([[float(found[method][name]["rmse"]) for method in SIZES] for name in sets])
+    compared = Comparison(tuple(SIZES), sets, losses, "RMSE")
     head = ["pruning", "leaves, mean", "median", "share of every leaf, median", "RMSE", "log loss"]
-    rows = [
-        [
-            name,
-            f"{float(found[method]['leaves']):.0f}",
-            f"{median(leaves[method]):.0f}",
-            f"{float(found[method]['median ratio']):.2f}",
-            found[method]["RMSE"],
-            f"{float(found[method]['log loss']):.3f}",
-            found[method]["RMSE: hornbeam/default against it"],
-        ]
-        for method, name in SIZES.items()
-    ]
+    rows = []
+    for method, title in SIZES.items():
+        leaves, every = (
+            np.array([float(found[of][name]["leaves"]) for name in sets]) for of in (method, EVERY_LEAF)
+        )
+        rows.append(
+            [
+                title,
+                f"{leaves.mean():.0f}",
+                f"{np.median(leaves):.0f}",
+                f"{np.median(leaves / every):.2f}",
+                f"{compared.of(method).mean():.4f}",
+                f"{np.mean([float(found[method][name]['log_loss']) for name in sets]):.3f}",
+                "" if method == DEFAULT else str(compared.record(DEFAULT, method)),
+            ]
+        )
     return markdown([*head, "RMSE: the default against it"], rows)
 
 
-def _leaves() -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    with (RESULTS / "pruning" / "scores.csv").open(newline="") as file:
-        for line in csv.DictReader(file):
-            found.setdefault(line["method"], []).append(float(line["leaves"]))
+def _scores(folder: str) -> dict[str, dict[str, dict[str, str]]]:
+    """The scores of a study: by method, then by set."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for line in read_csv(RESULTS / folder / "scores.csv"):
+        found.setdefault(line["method"], {})[line["set"]] = line
     return found
 
 
