@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table
-from hornbeam.data.files import row_groups, summary
+from hornbeam import TreeClassifier
+from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table, write_parquet
+from hornbeam.data.files import row_groups, summary, tabular
 from hornbeam.errors import DataError, ParameterError, SchemaError
 from support.examples import examples
 
@@ -243,6 +244,46 @@ def test_without_labels_and_weights_only_footers_are_read(tmp_path):
     assert (source.n_rows, source.schema.classes) == (1000, ())
     with pytest.raises(DataError, match=r"rows\.parquet' cannot be read as Parquet: .*Write it again"):
         source.read(source.partitions()[0])
+
+
+def damaged_page(folder):
+    """Write a file with page checksums, and change bytes in the middle of the values of a column."""
+    path = folder / "rows.parquet"
+    x = np.random.default_rng(0).normal(size=20_000)
+    table = pa.table({"x": x, "y": np.where(x > 0, "p", "n")})
+    pq.write_table(table, path, row_group_size=7000, write_page_checksum=True)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    return path
+
+
+def test_pages_with_a_wrong_checksum_are_refused_by_every_reader(tmp_path):
+    path = str(damaged_page(tmp_path))
+    model = TreeClassifier("cart").fit(pa.table({"x": [0.0, 1.0]}), [0, 1])
+    readers = [
+        lambda: TreeClassifier("cart").fit(path, "y"),
+        lambda: TreeClassifier("cart").fit(path, "y", memory=20_000),
+        lambda: model.predict_proba(path),
+        lambda: tabular.read_table(path),
+        lambda: list(tabular.read_parts(path)),
+        lambda: tabular.read_column([path], "x", 20_000),
+    ]
+    for read in readers:
+        with pytest.raises(DataError, match=r"rows\.parquet' cannot be read as Parquet: .*page integrity"):
+            read()
+
+
+def test_files_that_are_written_have_page_checksums(tmp_path):
+    table = pa.table({"x": np.random.default_rng(0).normal(size=1000)})
+    with (tmp_path / "parts").open("wb") as sink:
+        tabular.write_parts([{"x": table["x"]}], sink, as_parquet=True)
+    for path in (Path(write_parquet(table, tmp_path / "rows")[0]), tmp_path / "parts"):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+        with pytest.raises(OSError, match="page integrity"):
+            pq.read_table(path, page_checksum_verification=True)
 
 
 # ---- partitions ---------------------------------------------------------------------------------------------

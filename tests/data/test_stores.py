@@ -3,7 +3,7 @@
 import pytest
 
 from hornbeam.data.files import stores
-from hornbeam.data.files.stores import in_store, read_file, read_in_turn
+from hornbeam.data.files.stores import in_store, open_parquet, read_file, read_in_turn
 from hornbeam.errors import DataError
 
 ADDRESS = "file:///rows/a.parquet"
@@ -77,14 +77,20 @@ def test_lasting_errors_are_not_repeated(text, waits):
 
 
 def test_files_that_are_absent_or_damaged_are_not_repeated(tmp_path, waits):
-    from pyarrow.parquet import ParquetFile
-
     damaged = tmp_path / "damaged.parquet"
     damaged.write_bytes(b"PAR1 and so on")
     for path, message in ((damaged, "cannot be read as Parquet"), (tmp_path / "absent", "There is no file")):
         with pytest.raises(DataError, match=message):
-            read_file(path.as_uri(), ParquetFile)
+            read_file(path.as_uri(), open_parquet)
     assert waits == []
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and so on"])
+def test_the_message_about_a_damaged_file_has_whole_sentences(tmp_path, content):
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(content)
+    with pytest.raises(DataError, match=r"[a-z]\. Write it again, or leave it out\.$"):
+        read_file(str(damaged), open_parquet)
 
 
 def test_errors_on_a_disk_are_not_repeated(waits):

@@ -131,6 +131,20 @@ def test_the_tree_of_a_store_is_that_of_the_disk(rows, port, options):
     np.testing.assert_array_equal(stored.predict_proba(one), stored.predict_proba(ROWS[:750]))
 
 
+def test_a_page_with_a_wrong_checksum_is_refused_at_once(port, monkeypatch):
+    """The file is damaged, not the store: no attempt is repeated."""
+    monkeypatch.setattr(stores, "WAITS", ())
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"x": ROWS["dose"], "is": ROWS["is"]}), sink, write_page_checksum=True)
+    content = bytearray(sink.getvalue())
+    content[200] ^= 1
+    store, bucket = FileSystem.from_uri(address("", port))
+    with store.open_output_stream(f"{bucket.rstrip('/')}/damaged.parquet") as file:
+        file.write(bytes(content))
+    with pytest.raises(DataError, match=r"damaged\.parquet' cannot be read as Parquet: .*page integrity"):
+        TreeClassifier().fit(address("damaged.parquet", port), "is")
+
+
 @pytest.mark.long
 def test_workers_of_dask_read_the_store_and_write_to_it(rows, port, model, dask_processes, new_folder):
     """The credentials are in the address: these workers may lack them in their environment."""

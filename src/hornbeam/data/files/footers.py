@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.files.stores import read_file, stat
+from hornbeam.data.files.stores import open_parquet, read_file, stat
 from hornbeam.data.reading.columns import unusable_column_error
 from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
@@ -138,11 +138,9 @@ def row_group_partitions(footers: Sequence[Footer], most_rows: int) -> list[Part
 
 def _read_footers(files: Sequence[str], _: Any) -> list[list[Footer]]:
     """Task: read the footers of some files."""
-    from pyarrow.parquet import ParquetFile
-
     footers = []
     for file in files:
-        parquet = read_file(file, ParquetFile)
+        parquet = read_file(file, open_parquet)
         groups, schema = parquet.metadata, parquet.schema_arrow
         if len(set(schema.names)) < len(schema.names):
             raise DataError(f"{file!r} has two columns of the same name among {schema.names}. Rename one.")

@@ -73,7 +73,8 @@ def _write(first: Any, tables: Iterator[Any], file: Any, group_rows: int) -> Non
 
     # Numbers are decoded three times as fast without a dictionary.
     with_dictionary = [column.name for column in first.schema if not types.is_primitive(column.type)]
-    with ParquetWriter(file, first.schema, use_dictionary=with_dictionary or False) as writer:
+    options = {"use_dictionary": with_dictionary or False, "write_page_checksum": True}
+    with ParquetWriter(file, first.schema, **options) as writer:
         writer.write_table(first, group_rows)
         for table in tables:
             writer.write_table(table, group_rows)

@@ -5,7 +5,7 @@ from typing import Any
 
 from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.folder_columns import folder_array
-from hornbeam.data.files.stores import read_file
+from hornbeam.data.files.stores import open_parquet, read_file
 from hornbeam.data.sources import Partition
 
 __all__ = ["part_rows", "read_rows"]
@@ -60,10 +60,9 @@ def read_rows(
 
     def read(opened: Any) -> Any:
         import pyarrow as pa
-        from pyarrow.parquet import ParquetFile
 
         # Reading ahead is faster over a network; on a disk it would only keep whole column chunks in memory.
-        parquet = ParquetFile(
+        parquet = open_parquet(
             opened,
             read_dictionary=[name for name in text if name not in folders],
             pre_buffer=is_remote(file),

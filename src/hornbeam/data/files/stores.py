@@ -10,7 +10,7 @@ from typing import Any
 from hornbeam.data.files.addresses import is_remote, without_credentials
 from hornbeam.errors import DataError, HornbeamError
 
-__all__ = ["in_store", "one_line", "read_file", "read_in_turn", "stat"]
+__all__ = ["file_errors", "in_store", "one_line", "open_parquet", "read_file", "read_in_turn", "stat"]
 
 WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before the second, third, ... attempt
 
@@ -21,6 +21,7 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"'[^']*'")  # names of files
+_DAMAGED = "page integrity"  # part of the message about a page of Parquet with the wrong checksum
 
 
 def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result:
@@ -42,8 +43,8 @@ def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result
     ------
     DataError
         If the address is unknown, or the store cannot be reached after several attempts.
-    FileNotFoundError, pyarrow.ArrowInvalid
-        Errors of `call` that are not those of the store.
+    FileNotFoundError, pyarrow.ArrowInvalid, OSError
+        Errors of `call` that are not those of the store; an OSError for the wrong checksum of a page.
 
     Notes
     -----
@@ -74,6 +75,8 @@ def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result
         except (HornbeamError, FileNotFoundError):
             raise
         except OSError as error:
+            if _DAMAGED in str(error):
+                raise
             if _LASTING.search(_QUOTED.sub("", str(error))):
                 raise _unreachable(shown, one_line(error)) from error
             if wait is None:
@@ -115,7 +118,7 @@ def read_file[Result](file: str, read: Callable[[Any], Result]) -> Result:
         with _open(store, path, file) as opened:
             return read(opened)
 
-    with _file_errors(file):
+    with file_errors(file):
         return in_store(file, call)
 
 
@@ -169,7 +172,7 @@ def read_in_turn[Part](file: str, read: Callable[[Any], Iterator[Part]]) -> Iter
 
     try:
         while True:
-            with _file_errors(file):
+            with file_errors(file):
                 found = in_store(file, call)
             if not found:
                 return
@@ -177,6 +180,22 @@ def read_in_turn[Part](file: str, read: Callable[[Any], Iterator[Part]]) -> Iter
             n_done += 1
     finally:
         close()
+
+
+def open_parquet(opened: Any, **options: Any) -> Any:
+    """Return the `pyarrow.parquet.ParquetFile` of an opened file, which verifies the checksums of pages that have one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = pa.BufferOutputStream()
+    >>> pq.write_table(pa.table({"x": [1, 2]}), sink, write_page_checksum=True)
+    >>> open_parquet(pa.BufferReader(sink.getvalue())).read().to_pydict()
+    {'x': [1, 2]}
+    """
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(opened, page_checksum_verification=True, **options)
 
 
 def stat(file: str) -> tuple[int, int]:
@@ -218,8 +237,16 @@ def _open(store: Any, path: str, file: str) -> Any:
 
 
 @contextmanager
-def _file_errors(file: str) -> Iterator[None]:
-    """Raise a `DataError` with the name of the file if it cannot be read."""
+def file_errors(file: str) -> Iterator[None]:
+    """Raise a `DataError` with the name of the file if it cannot be read.
+
+    Examples
+    --------
+    >>> with file_errors("rows.parquet"):
+    ...     raise OSError("the disk is damaged")
+    Traceback (most recent call last):
+    hornbeam.errors.DataError: 'rows.parquet' cannot be read as Parquet: the disk is damaged. Write it again, ...
+    """
     import pyarrow as pa
 
     try:
@@ -227,8 +254,9 @@ def _file_errors(file: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise DataError(f"There is no file {file!r}. Name files, folders or patterns that exist.") from error
     except (pa.ArrowException, OSError) as error:
+        why = one_line(error).rstrip(".")
         raise DataError(
-            f"{file!r} cannot be read as Parquet: {one_line(error)} Write it again, or leave it out."
+            f"{file!r} cannot be read as Parquet: {why}. Write it again, or leave it out."
         ) from error
 
 

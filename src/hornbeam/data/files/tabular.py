@@ -10,7 +10,7 @@ from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.delimited import arrow_types, read_delimited
 from hornbeam.data.files.folder_columns import folder_array, folder_types, folder_values
 from hornbeam.data.files.paths import list_files, need_arrow
-from hornbeam.data.files.stores import one_line, read_file, read_in_turn
+from hornbeam.data.files.stores import file_errors, one_line, open_parquet, read_file, read_in_turn
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
@@ -68,10 +68,15 @@ def read_table(
     [{'zip': '01067', 'age': 30}]
     """
     need_arrow()
+    import pyarrow as pa
+
     files = parquet_files(path)
-    data = None if files is not None else _contents(path)
-    if data is None or data[: len(_PARQUET)] == _PARQUET:
-        return _typed(_read_parquet(files or [data], columns, types), types or {})
+    if files is not None:
+        return _typed(_read_parquet(files, columns, types), types or {})
+    data = _contents(path)
+    if data[: len(_PARQUET)] == _PARQUET:
+        with file_errors(path):
+            return _typed(open_parquet(pa.BufferReader(data)).read(), types or {})
     return read_delimited(data, path, types=types, **text)
 
 
@@ -105,13 +110,12 @@ def read_parts(
         yield read_table(path, types=types, **text)
         return
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
 
     folders = _folder_types(files, types, columns)
     for file in files:
 
         def batches(opened: Any, file: str = file) -> Iterator[Any]:
-            parquet = ParquetFile(opened, pre_buffer=is_remote(file), buffer_size=_BUFFER_BYTES)
+            parquet = open_parquet(opened, pre_buffer=is_remote(file), buffer_size=_BUFFER_BYTES)
             return parquet.iter_batches(_PART_ROWS, columns=_present(columns, parquet))  # type: ignore[no-any-return]
 
         for batch in read_in_turn(file, batches):
@@ -132,7 +136,6 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
     [1, 2]
     """
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
 
     tables, n_rows = [], 0
     folders = folder_types(files)
@@ -141,9 +144,9 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
             break
 
         def read(opened: Any, file: str = file) -> Any:
-            parquet = ParquetFile(opened, pre_buffer=False)
+            parquet = open_parquet(opened, pre_buffer=False)
             if name in parquet.schema_arrow.names:
-                parquet = ParquetFile(
+                parquet = open_parquet(
                     opened, metadata=parquet.metadata, read_dictionary=[name], pre_buffer=False
                 )
             table = parquet.read(columns=_present([name], parquet))
@@ -194,13 +197,11 @@ def parquet_shape(files: Sequence[str], needed: Collection[str | None] = ()) -> 
     (3, ['x'])
     """
     need_arrow()
-    from pyarrow.parquet import ParquetFile
-
     n_rows = 0
     names: list[str] = []
     folders = folder_types(files, needed=needed)
     for file in files:
-        parquet = read_file(file, ParquetFile)
+        parquet = read_file(file, open_parquet)
         n_rows += parquet.metadata.num_rows
         names = names or list(dict.fromkeys([*parquet.schema_arrow.names, *folders]))
     return n_rows, names
@@ -242,7 +243,7 @@ def write_parts(parts: Iterable[Mapping[str, Any]], sink: BinaryIO, *, as_parque
 def _parquet_sink(sink: BinaryIO, schema: Any) -> tuple[Callable[[Any], None], Callable[[], None]]:
     from pyarrow.parquet import ParquetWriter
 
-    writer = ParquetWriter(sink, schema)
+    writer = ParquetWriter(sink, schema, write_page_checksum=True)
     return writer.write_table, writer.close
 
 
@@ -328,16 +329,13 @@ def _contents(path: str) -> Any:
         raise DataError(f"{path!r} cannot be read: {one_line(error)}") from error
 
 
-def _read_parquet(files: list[Any], columns: Sequence[str] | None, types: Mapping[str, str] | None) -> Any:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
-
+def _read_parquet(
+    files: Sequence[str], columns: Sequence[str] | None, types: Mapping[str, str] | None
+) -> Any:
     def read(opened: Any) -> Any:
-        parquet = ParquetFile(opened)
+        parquet = open_parquet(opened)
         return parquet.read(columns=_present(columns, parquet))
 
-    if not isinstance(files[0], str):
-        return ParquetFile(pa.BufferReader(files[0])).read()
     folders = _folder_types(files, types, columns)
     return concat_tables([_with_folders(read_file(file, read), file, columns, folders) for file in files])
 
