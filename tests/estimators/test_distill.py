@@ -6,7 +6,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -53,6 +54,20 @@ def test_any_classifier_can_be_the_teacher(teacher):
         assert not hasattr(teacher, "classes_")  # it was cloned
         fitted = teacher.fit(X, y)
         assert distill(fitted, X, y).tree_.digest == model.tree_.digest
+
+
+def test_a_distilled_tree_is_not_cloned(tmp_path):
+    """Its parameters are defaults, so a clone in `cross_val_score` would be a default tree."""
+    X, y = IRIS
+    model = distill(ForestClassifier(30), X, y, max_leaf_nodes=4)
+    hornbeam.save(model, tmp_path / "model.hornbeam")
+    for tree in (model, hornbeam.load(tmp_path / "model.hornbeam")):
+        with pytest.raises(ParameterError, match=r"hornbeam\.distill on the training rows of each fold"):
+            cross_val_score(tree, X, y)
+        assert clone(FrozenEstimator(tree)).predict(X).shape == y.shape
+    again = clone(TreeClassifier("readable", max_leaf_nodes=3).fit(X, y))
+    assert again.max_leaf_nodes == 3
+    assert clone(model.fit(X, y)).preset == "default"  # a fit replaces the distilled tree
 
 
 @pytest.mark.parametrize("forest", [ForestClassifier(30), RandomForestClassifier(30, random_state=0)])

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbeam import TreeClassifier
+from hornbeam import ForestClassifier, TreeClassifier
 from hornbeam.data import Table
 from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
-from hornbeam.smoothing import HGS, Laplace
+from hornbeam.smoothing import HDP, HGS, Laplace
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
@@ -50,6 +51,15 @@ def test_a_parameter_overrides_the_preset():
     step = grown(classifier)
     assert (step["criterion"], step["nominal"], step["missing"]) == ("gini", "subset", "learned")
     assert [step.name for step in classifier.tree_.history] == ["grow", "laplace"]
+
+
+@pytest.mark.parametrize("estimator", [TreeClassifier("cart", max_depth=3), ForestClassifier(2, max_depth=3)])
+def test_the_random_state_is_the_seed_of_hdp(estimator):
+    estimator = estimator.set_params(smoothing="hdp", random_state=3).fit(X, y)
+    tree = estimator.tree_ if hasattr(estimator, "tree_") else estimator.forest_.trees[0]
+    assert dict(tree.history[-1].parameters)["seed"] == 3
+    passed = clone(estimator).set_params(smoothing=HDP(seed=3)).fit(X, y)
+    assert np.array_equal(estimator.predict_proba(X), passed.predict_proba(X))
 
 
 def test_enum_members_and_step_objects_are_accepted():

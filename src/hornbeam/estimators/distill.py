@@ -85,7 +85,8 @@ def distill(
     -------
     TreeClassifier
         A fitted tree, to explain, report, save and export like any other. Its evidence is that of the training rows,
-        and the teacher's mean prediction at a node counts as thirty rows.
+        and the teacher's mean prediction at a node counts as thirty rows. Its parameters are defaults and do not
+        describe it, so `sklearn.base.clone`, and with it `cross_val_score`, refuses it.
 
     Notes
     -----

@@ -20,8 +20,10 @@ from hornbeam.estimators.methods.interval_calibration import calibrate_intervals
 from hornbeam.estimators.methods.locks import serialised
 from hornbeam.estimators.methods.predict_to import TreePredictsTo
 from hornbeam.estimators.methods.update import forget, known_shares, update
+from hornbeam.estimators.parameters.teaching import has_teacher
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import number
+from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.route import decision_path, route, row_predictor
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.size_path import SizePath, size_path
@@ -41,6 +43,17 @@ class TreeMethods(TreePredictsTo, ExplainMethods):
 
     tree_: Tree
     n_jobs: int | None
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone the parameters, unless they do not describe how the tree was fitted."""
+        tree = getattr(self, "tree_", None)
+        if tree is not None and is_distilled(tree) and not has_teacher(self):
+            raise ParameterError(
+                "This tree was made by hornbeam.distill, and its parameters do not describe it: a clone would be "
+                "another model. Call hornbeam.distill on the training rows of each fold, or pass "
+                "sklearn.frozen.FrozenEstimator(tree) to use it as it is."
+            )
+        return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
 
     @property
     def size_path_(self) -> SizePath:

@@ -36,7 +36,9 @@ def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = N
     if not regression:
         criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
         grower = replace(grower, criterion=criterion)
-    known = smoothing_options(regression=regression)  # cross-fitting would have to be done for each tree
+    seed = resolve_seed(estimator.random_state)
+    # Cross-fitting is missing: it would have to be done for each tree.
+    known = smoothing_options(regression=regression, seed=seed)
     bootstrap = boolean("bootstrap", estimator.bootstrap)
     smoother, smoothers = _smoothing(estimator.smoothing, known, bootstrap)
     features = resolve_features(estimator.max_features, table.schema.n_features)
@@ -49,7 +51,7 @@ def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = N
         max_samples=_samples(estimator.max_samples),
         smoothers=smoothers,
         out_of_bag=boolean("oob_score", estimator.oob_score),
-        seed=resolve_seed(estimator.random_state),
+        seed=seed,
     )
 
 

@@ -27,7 +27,7 @@ from hornbeam.growing.forced_splits import forced_splits
 from hornbeam.pruning import BayesRisk, CostComplexity, Pruner
 from hornbeam.pruning.registry import PRUNERS
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Fitter, Recipe
-from hornbeam.smoothing import HGS, Borrowing, Smoother
+from hornbeam.smoothing import HDP, HGS, Borrowing, Smoother
 from hornbeam.smoothing.registry import SMOOTHERS
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tuning import CrossFitted, CrossValidated
@@ -44,10 +44,10 @@ __all__ = [
 CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 
 
-def smoothing_options(*, regression: bool = False) -> dict[str, Smoother]:
+def smoothing_options(*, regression: bool = False, seed: int = 0) -> dict[str, Smoother]:
     """Smoothers by the values of the parameter `smoothing`, without "cross-fitted".
 
-    `Borrowing` is left out: its strengths must be fitted, which is what "cross-fitted" does.
+    `Borrowing` is left out: its strengths must be fitted, which is what "cross-fitted" does. `seed` is that of `HDP`.
 
     Examples
     --------
@@ -55,15 +55,21 @@ def smoothing_options(*, regression: bool = False) -> dict[str, Smoother]:
     ['raw', 'm-branch', 'shrinkage']
     """
     known = {name: kind for name, kind in SMOOTHERS.items() if kind is not Borrowing}
-    return {name: kind() for name, kind in known.items() if kind.for_regression or not regression}
+    return {
+        name: HDP(seed=seed) if kind is HDP else kind()
+        for name, kind in known.items()
+        if kind.for_regression or not regression
+    }
 
 
 def _pruning_options(*, regression: bool = False) -> dict[str, Pruner]:
     return {name: kind() for name, kind in PRUNERS.items() if kind.for_regression or not regression}
 
 
-def _smoother(estimator: Any, default: Smoother | None, *, regression: bool = False) -> Smoother | None:
-    known = {"cross-fitted": Borrowing(), **smoothing_options(regression=regression)}
+def _smoother(
+    estimator: Any, default: Smoother | None, seed: int, *, regression: bool = False
+) -> Smoother | None:
+    known = {"cross-fitted": Borrowing(), **smoothing_options(regression=regression, seed=seed)}
     return smoother_or_pruner("smoothing", estimator.smoothing, known, default)  # type: ignore[no-any-return]
 
 
@@ -79,7 +85,8 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     grower = _constrained(estimator, make_grower(estimator, recipe.grower, table, n_rows), table)
     criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
     grower = replace(grower, criterion=criterion)
-    smoother = _smoother(estimator, recipe.smoother)
+    seed = resolve_seed(estimator.random_state)
+    smoother = _smoother(estimator, recipe.smoother, seed)
     pruner = smoother_or_pruner("pruning", estimator.pruning, _pruning_options(), recipe.pruner)
     # Invalid costs raise here, not in predict.
     costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
@@ -90,7 +97,6 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
         estimate = None if cross_fitted else smoother
         pruner = BayesRisk(costs, n_jobs=n_threads(estimator.n_jobs), estimate=estimate)
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
-    seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if is_named(estimator.pruning, CostComplexity.name):  # its alpha is chosen by cross-validation
         pruned = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
@@ -119,12 +125,12 @@ def regression_fitter(estimator: Any, table: Table | Source, n_rows: int | None 
         return taught_fitter(estimator, table.n_rows)
     n_rows = table.n_rows if n_rows is None else n_rows
     grower = _constrained(estimator, make_grower(estimator, recipe.grower, table, n_rows), table)
-    smoother = _smoother(estimator, recipe.smoother, regression=True)
+    seed = resolve_seed(estimator.random_state)
+    smoother = _smoother(estimator, recipe.smoother, seed, regression=True)
     pruner = smoother_or_pruner(
         "pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner
     )
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
-    seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if is_named(estimator.pruning, CostComplexity.name):
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
