@@ -255,6 +255,70 @@ def test_folders_of_something_else_are_refused(files, tmp_path):
         TREE.predict_to(files, tmp_path / "to" / "mine.parquet")
 
 
+def truncate(file):
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def replace_by_a_link(file):
+    (file.parent.parent / "else").write_bytes(file.read_bytes())
+    file.unlink()
+    file.symlink_to(file.parent.parent / "else")
+
+
+def replace_by_a_folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+def replace_by_a_pipe(file):
+    file.unlink()
+    os.mkfifo(file)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(b"PAR1garbage"),
+        lambda file: file.write_bytes(file.read_bytes()[:-308] + b"\xff" * 300 + file.read_bytes()[-8:]),
+        truncate,
+        lambda file: pq.write_table(pq.read_table(file).slice(1), file),
+        lambda file: pq.write_table(pq.read_table(file).drop_columns("p_ill"), file),
+    ],
+    ids=["empty", "garbage", "damaged footer", "truncated", "one row less", "one column less"],
+)
+def test_parts_that_are_not_complete_are_written_again(damage, files, tmp_path):
+    to = tmp_path / "to"
+    TREE.predict_to(files, to)
+    before = {file.name: file.read_bytes() for file in to.iterdir()}
+    damage(to / "part-00000005.parquet")
+    (to / "_manifest.json").write_text("[")
+    assert TREE.predict_to(files, to).n_written == 130
+    assert {file.name: file.read_bytes() for file in to.iterdir()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
+@pytest.mark.parametrize("replace", [replace_by_a_link, replace_by_a_folder, replace_by_a_pipe])
+@pytest.mark.parametrize("name", ["part-00000005.parquet", "other.parquet", "_job.json", "_manifest.json"])
+def test_links_folders_and_pipes_are_refused_and_not_followed(replace, name, files, tmp_path):
+    to = tmp_path / "to"
+    TREE.predict_to(files, to)
+    (to / name).touch()
+    replace(to / name)
+    before = (tmp_path / "else").read_bytes() if replace is replace_by_a_link else None
+    with pytest.raises(StorageError, match=f"'{name}' in .* is not a regular file"):
+        TREE.predict_to(files, to)
+    assert before is None or (tmp_path / "else").read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "3", '"x"', "{", "[" * 100_000, '{"format": NaN}'])
+def test_forged_descriptions_of_the_job_are_refused(text, files, tmp_path):
+    TREE.predict_to(files, tmp_path)
+    (tmp_path / "_job.json").write_text(text)
+    with pytest.raises(StorageError, match=r"damaged|another job"):
+        TREE.predict_to(files, tmp_path)
+
+
 def test_changed_files_are_another_source(tmp_path):
     ROWS.to_parquet(tmp_path / "rows.parquet")
     TREE.predict_to(tmp_path / "rows.parquet", tmp_path / "to")

@@ -92,7 +92,8 @@ def write_predictions(
     Raises
     ------
     StorageError
-        If the folder has files of another model, source or selection of columns.
+        If the folder has files of another model, source or selection of columns, or something other than a regular file
+        under the name of one of the files.
     EngineError
         If files are missing at the end.
 
@@ -100,7 +101,7 @@ def write_predictions(
     -----
     ``_job.json`` is written first, and says what the files belong to. A partition has a fixed file name, and its file
     appears when it is complete. ``_manifest.json`` is written last. A call that was interrupted is continued by the
-    same call: files that exist are not written again.
+    same call: files whose footers have the right columns and number of rows are not written again.
 
     Examples
     --------
@@ -129,8 +130,10 @@ def write_predictions(
     job = {"format": "hornbeam predictions", "version": 1, **identity}
     job |= {"source": source.fingerprint, "columns": list(names)}
     found = _claim(folder, job, units)
-    shared = _Shared(source, schema, tuple(used), predict, folder, bool(keep))
-    missing = [(name, unit) for name, unit in units.items() if name not in found]
+    shared = _Shared(source, schema, tuple(used), predict, folder, bool(keep), names)
+    earlier = [(name, unit) for name, unit in units.items() if name in found]
+    complete = set(engine.reduce(_find_complete, earlier, shared)[0] if earlier else ())
+    missing = [(name, unit) for name, unit in units.items() if name not in complete]
     n_written = 0
     if missing:
         [n_written] = engine.reduce(_write_units, missing, shared)
@@ -141,10 +144,10 @@ def write_predictions(
                 f"{folder.address!r}; expected all. Name a folder that this process and all "
                 "workers see under the same name, and call again."
             )
-    if missing or MANIFEST not in found:
-        parts = [_part(name, unit, found[name]) for name, unit in units.items()]
-        manifest = {**job, "rows": source.n_rows, "parts": parts}
-        folder.put(MANIFEST, json.dumps(manifest, indent=1).encode(), last=True)
+    parts = [_part(name, unit, found[name]) for name, unit in units.items()]
+    manifest = json.dumps({**job, "rows": source.n_rows, "parts": parts}, indent=1).encode()
+    if MANIFEST not in found or folder.read(MANIFEST) != manifest:
+        folder.put(MANIFEST, manifest, last=True)
     return Predictions(folder.address, tuple(units), names, source.n_rows, n_written)
 
 
@@ -164,12 +167,18 @@ def _claim(folder: TargetFolder, job: dict[str, Any], units: Mapping[str, Partit
     """Check that the files of a folder belong to this job, or make it the job of an empty one; return its files."""
     found = folder.sizes()
     place = folder.address
+    own = (JOB, MANIFEST)
+    if irregular := [one for one in folder.irregular() if one in own or one.endswith(".parquet")]:
+        raise StorageError(
+            f"{irregular[0]!r} in {place!r} is not a regular file, but a folder, link, pipe or device; expected "
+            "a new folder, or one that earlier predictions were written to. Name another folder."
+        )
     if JOB in found:
         data = folder.read(JOB)
         try:
             earlier = json.loads(data or b"")
             differences = [name for name in job | earlier if job.get(name) != earlier.get(name)]
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise StorageError(
                 f"{JOB} in {place!r} is damaged; expected the description of earlier predictions. Name another folder."
             ) from error
@@ -207,13 +216,23 @@ class _Shared:
     predict: Callable[[Table], Columns]
     folder: TargetFolder
     keeps: bool
+    columns: tuple[str, ...]
+
+    def has(self, name: str, unit: Partition) -> bool:
+        """Whether the folder has a file of this name with the columns and the number of rows of a partition."""
+        return self.folder.content(name) == (unit.n_rows, self.columns)
+
+
+def _find_complete(units: Sequence[tuple[str, Partition]], shared: _Shared) -> list[list[str]]:
+    """Task: return the names of the files that are complete."""
+    return [[name for name, unit in units if shared.has(name, unit)]]
 
 
 def _write_units(units: Sequence[tuple[str, Partition]], shared: _Shared) -> list[int]:
     """Task: predict some partitions and write their files; return the number of rows."""
     n_rows = 0
     for name, unit in units:
-        if shared.folder.has(name):  # written by a task that was lost before it returned
+        if shared.has(name, unit):  # written by a task that was lost before it returned
             continue
         columns: dict[str, Any] = {}
         if shared.keeps:

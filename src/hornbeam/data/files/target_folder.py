@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from hornbeam.data.files.addresses import Address, as_path, is_remote
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.data.files.stores import in_store
-from hornbeam.errors import StorageError
+from hornbeam.errors import DataError, StorageError
 
 __all__ = ["TargetFolder"]
 
@@ -37,8 +38,8 @@ class TargetFolder:
     >>> with tempfile.TemporaryDirectory() as path:
     ...     folder = TargetFolder.of(path)
     ...     folder.put("part-0", b"abc")
-    ...     folder.sizes(), folder.has("part-0"), folder.read("part-1")
-    ({'part-0': 3}, True, None)
+    ...     folder.sizes(), folder.irregular(), folder.read("part-1")
+    ({'part-0': 3}, [], None)
     """
 
     address: str
@@ -63,10 +64,10 @@ class TargetFolder:
         return cls(str(place))
 
     def sizes(self) -> dict[str, int]:
-        """Return the names and sizes of the files, without hidden ones."""
+        """Return the names and sizes of the regular files, without hidden ones; links are not followed."""
         if not is_remote(self.address):
-            found = [path for path in Path(self.address).iterdir() if not path.name.startswith(".")]
-            return {path.name: path.stat().st_size for path in found if path.is_file()}
+            found = {path.name: path.lstat() for path in self._visible()}
+            return {name: status.st_size for name, status in found.items() if S_ISREG(status.st_mode)}
         from pyarrow.fs import FileSelector
 
         def find(store: Any, path: str) -> dict[str, int]:
@@ -75,25 +76,39 @@ class TargetFolder:
 
         return in_store(self.address, find)
 
-    def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
-        if not is_remote(self.address):
-            return Path(self.address, name).is_file()
-        return in_store(self._file(name), lambda store, path: bool(store.get_file_info(path).is_file))
+    def irregular(self) -> list[str]:
+        """Return the names of folders, links, pipes and devices, without hidden ones; a store has none."""
+        if is_remote(self.address):
+            return []
+        return [path.name for path in self._visible() if not S_ISREG(path.lstat().st_mode)]
+
+    def content(self, name: str) -> tuple[int, tuple[str, ...]] | None:
+        """Return the rows and columns of a Parquet file by its footer; None if there is no complete file."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+
+        def read(store: Any, path: str) -> tuple[int, tuple[str, ...]]:
+            with store.open_input_file(path) as opened:
+                file = ParquetFile(opened)
+                return file.metadata.num_rows, tuple(file.schema_arrow.names)
+
+        try:
+            return in_store(self._file(name), read)
+        except (OSError, pa.ArrowException, DataError):
+            return None
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file; None if there is none."""
-        if not self.has(name):
-            return None
-        if not is_remote(self.address):
-            return Path(self.address, name).read_bytes()
 
         def read(store: Any, path: str) -> bytes:
             with store.open_input_stream(path) as file:
                 data: bytes = file.read()
                 return data
 
-        return in_store(self._file(name), read)
+        try:
+            return in_store(self._file(name), read)
+        except FileNotFoundError:
+            return None
 
     def put(self, name: str, data: Any, *, last: bool = False) -> None:
         """Write a file; `last` also syncs the names of all earlier ones to disk."""
@@ -110,5 +125,10 @@ class TargetFolder:
             with open_draft(Path(self.address, name), sync=True) as file:
                 file.write(data)
 
-    def _file(self, name: str) -> Address:
-        return Address(self.address).below(name)
+    def _visible(self) -> list[Path]:
+        return [path for path in Path(self.address).iterdir() if not path.name.startswith(".")]
+
+    def _file(self, name: str) -> str:
+        if is_remote(self.address):
+            return Address(self.address).below(name)
+        return str(Path(self.address, name))
