@@ -68,7 +68,7 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     check_output(output)
     parts = (_columns(columns, rows, keep) for rows in parts_for(saved.tree, data, text, keep=keep))
     if as_json and output == "-":
-        _give_json(parts)
+        _give_json(parts, keep)
         return
     n_rows = _written(parts, output)
     emit({"rows": n_rows, "output": output})
@@ -87,10 +87,14 @@ def _written(parts: Iterator[dict[str, Any]], output: str) -> int:
         return write_parts(parts, file, as_parquet=as_parquet)
 
 
-def _give_json(parts: Iterator[dict[str, Any]]) -> None:
+def _give_json(parts: Iterator[dict[str, Any]], keep: Sequence[str]) -> None:
+    from hornbeam.data.files.tabular import json_values
+
     lists: dict[str, list[Any]] = {}
     for part in parts:
         for name, column in part.items():
+            if name in keep:
+                column = json_values(name, column)
             lists.setdefault(name, []).extend(column if isinstance(column, list) else column.tolist())
     emit({"rows": len(next(iter(lists.values()))), "columns": lists})
 

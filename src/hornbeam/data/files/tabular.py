@@ -17,6 +17,7 @@ from hornbeam.errors import DataError, SchemaError
 __all__ = [
     "column_type",
     "concat_tables",
+    "json_values",
     "parquet_files",
     "parquet_shape",
     "read_column",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
+_TEXT = re.compile("(large_|fixed_size_)?(string|binary)")  # Arrow's names of types
 _PART_ROWS = 1 << 17
 _BUFFER_BYTES = 1 << 20
 _FORMULA = r"^[=+\-@\t\r]"  # the beginning of a text that a spreadsheet takes for a formula
@@ -257,7 +259,12 @@ def _csv_sink(sink: BinaryIO) -> tuple[Callable[[Any], None], Callable[[], None]
         nonlocal header_written
         table = _without_formulas(table)
         buffer = pa.BufferOutputStream()
-        csv.write_csv(table, buffer, csv.WriteOptions(include_header=not header_written))
+        try:
+            csv.write_csv(table, buffer, csv.WriteOptions(include_header=not header_written))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"CSV cannot hold the type of a column: {one_line(error)}. Write Parquet or JSON."
+            ) from error
         sink.write(buffer.getvalue().to_pybytes())
         header_written = True
 
@@ -270,21 +277,50 @@ def _without_formulas(table: Any) -> Any:
     from pyarrow import compute
 
     for at, name in enumerate(table.column_names):
-        column = table[name]
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = _as_text(name, table[name])
+        if pa.types.is_large_string(column.type):
             risky = compute.and_not(
                 compute.match_substring_regex(column, _FORMULA),
                 compute.match_substring_regex(column, _NUMBER),
             )
-            column = compute.if_else(risky, compute.binary_join_element_wise("'", column, ""), column)
+            quote, end = (pa.scalar(text, column.type) for text in ("'", ""))
+            column = compute.if_else(risky, compute.binary_join_element_wise(quote, column, end), column)
         table = table.set_column(at, name, column)
     names = [
         f"'{name}" if re.match(_FORMULA, name) and not re.match(_NUMBER, name) else name
         for name in table.column_names
     ]
     return table.rename_columns(names)
+
+
+def json_values(name: str, column: Any) -> list[Any]:
+    """Return the values of an Arrow column as JSON has them: decimals, dates and times as texts.
+
+    Examples
+    --------
+    >>> import datetime, pyarrow as pa
+    >>> json_values("paid", pa.chunked_array([[datetime.date(2024, 1, 2), None]]))
+    ['2024-01-02', None]
+    """
+    import pyarrow as pa
+
+    column = _as_text(name, column)
+    if pa.types.is_temporal(column.type) or pa.types.is_decimal(column.type):
+        column = column.cast(pa.large_string())
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _as_text(name: str, column: Any) -> Any:
+    """Cast each of Arrow's types of text and bytes to one, large_string; dictionaries to their values."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    try:
+        return column.cast(pa.large_string() if _TEXT.match(str(kind)) else kind)
+    except pa.ArrowInvalid as error:
+        raise DataError(
+            f"Column {name!r} has bytes that are not UTF-8 text; only Parquet can hold them."
+        ) from error
 
 
 def _cast(table: Any, schema: Any) -> Any:
