@@ -175,6 +175,64 @@ def test_an_impossible_edit_is_explained_and_changes_nothing(browser, tmp_path):
         edited(page, 0)
 
 
+def test_a_tab_with_an_old_tree_changes_nothing_and_shows_the_present_one(browser, tmp_path):
+    with held_out_bench(tmp_path) as running, browser.visit(running.url, may_log="409") as page:
+        ready(page, 0)
+        page.locator("#reason").fill("too few rows")
+        running.session.apply({"do": "prune", "node": 1, "reason": "another tab"})
+        page.locator(".round").first.click()
+        page.wait_for_selector("#problem:has-text('Nothing was done')")
+        edited(page, 1)
+        assert "another tab" in page.locator("#edit-list").inner_text()
+        assert leaves(page) == running.session.editor.tree.n_leaves
+        assert page.locator("#reason").input_value() == "too few rows"
+        page.locator(".round").first.click()
+        edited(page, 2)
+        assert "too few rows" in page.locator("#edit-list").inner_text()
+        assert page.locator("#problem").inner_text() == ""
+
+
+def test_a_click_on_an_old_tree_shows_the_present_one(browser, tmp_path):
+    with held_out_bench(tmp_path) as running, browser.visit(running.url, may_log="422") as page:
+        ready(page, 0)
+        last = page.locator("g.node").count() - 1
+        running.session.apply({"do": "prune", "node": 0})
+        choose(page, last)
+        page.wait_for_selector("#problem:has-text('changed in another tab')")
+        edited(page, 1)
+        assert leaves(page) == 1
+
+
+def test_notes_of_two_tabs_are_both_kept(browser, tmp_path):
+    with held_out_bench(tmp_path) as running, browser.visit(running.url, may_log="409") as page:
+        ready(page, 0)
+        running.session.apply({"do": "note", "text": "ask the risk team"})
+        page.locator("#note").fill("ask the lawyers")
+        page.keyboard.press("Control+s")  # the notes are written before
+        page.wait_for_selector("#status:has-text('Saved')")
+        both = "ask the risk team\nask the lawyers"
+        assert running.session.state()["notes"] == page.locator("#note").input_value() == both
+    assert both in (tmp_path / "tree.md").read_text(encoding="utf-8")
+
+
+def test_quick_clicks_are_done_in_turn(browser, tmp_path):
+    with held_out_bench(tmp_path) as running, browser.visit(running.url) as page:
+        ready(page, 0)
+        page.locator("#prune").click()
+        edited(page, 1)
+        page.locator("#grow").click()
+        edited(page, 2)
+        page.evaluate("for (const name of ['undo', 'undo', 'redo']) document.getElementById(name).click()")
+        edited(page, 0)
+        page.locator("#redo").click()
+        edited(page, 1)
+        # The second click was made for the tree before the first one.
+        page.evaluate("for (const name of ['grow', 'grow']) document.getElementById(name).click()")
+        page.wait_for_selector("#problem:has-text('changed by the edit before')")
+        edited(page, 2)
+        assert len(running.session.editor.edits) == 2
+
+
 def test_the_automatic_tree_is_shown_beside_the_edited_one(browser, tmp_path):
     with held_out_bench(tmp_path) as running, browser.visit(running.url) as page:
         ready(page, 0)

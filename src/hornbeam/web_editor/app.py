@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.errors import HornbeamError
+from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.web_editor.page import page, script, style
-from hornbeam.web_editor.session import Session
+from hornbeam.web_editor.session import OutdatedError, Session
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -41,8 +41,8 @@ def application(session: Session) -> Starlette:
             Route("/state", called(lambda _: session.state())),
             Route("/automatic", called(lambda _: session.automatic())),
             Route("/node", called(session.node), methods=["POST"]),
-            Route("/apply", called(session.apply), methods=["POST"]),
-            Route("/save", called(lambda _: session.save()), methods=["POST"]),
+            Route("/apply", called(lambda value: session.apply(*_with_digest(value))), methods=["POST"]),
+            Route("/save", called(lambda value: session.save(_with_digest(value)[1])), methods=["POST"]),
         ]
     )
 
@@ -58,10 +58,20 @@ async def _answer(act: Callable[[Any], Any], request: Request) -> Response:
         return _json({"error": "expected JSON"}, 400)
     try:
         return _json(await run_in_threadpool(act, value))
+    except OutdatedError as error:
+        return _json({"error": str(error)}, 409)
     except HornbeamError as error:
         return _json({"error": str(error)}, 422)
     except OSError as error:  # a full disk, say: the page shows the reason, and the work is not lost
         return _json({"error": f"the file cannot be written: {error.strerror or 'unknown'}"}, 500)
+
+
+def _with_digest(value: Any) -> tuple[dict[str, Any], str]:
+    """Take the digest out of an operation: each has that of the state it was made for."""
+    digest = value.pop("digest", None) if isinstance(value, dict) else None
+    if not isinstance(digest, str):
+        raise ParameterError("an operation without a digest; expected that of the state it was made for.")
+    return value, digest
 
 
 def _json(value: Any, status: int = 200) -> Response:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -26,10 +28,14 @@ from hornbeam.web_editor.node_view import node_view
 from hornbeam.web_editor.operations import apply_edit, checked_edit
 from hornbeam.web_editor.tree_view import drawn_tree, tree_view
 
-__all__ = ["Session"]
+__all__ = ["OutdatedError", "Session"]
 
 _LONGEST_NOTES = 100_000
 _ENDINGS = (".html", ".md", ".journal")  # of the other files
+
+
+class OutdatedError(ParameterError):
+    """An operation that was made for another state of the session than the present one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -124,6 +130,7 @@ class Session:
         with self._lock:
             return {
                 **tree_view(self.editor, self._reported),
+                "digest": self._digest,
                 "undone": len(self._journal.undone),
                 "most": self._most_leaves,
                 "notes": self._journal.notes,
@@ -142,20 +149,25 @@ class Session:
         with self._lock:
             return node_view(*self._node(node))
 
-    def apply(self, operation: Any) -> dict[str, Any]:
+    def apply(self, operation: Any, digest: str | None = None) -> dict[str, Any]:
         """Do one thing, write the journal, and return the new state.
 
         Parameters
         ----------
         operation : dict
             An edit (`checked_edit`), or ``{"do": "undo"}``, ``"redo"``, or ``{"do": "note", "text": ...}``.
+        digest : str, optional
+            That of the state the operation was made for (``state()["digest"]``); None for the present state.
 
         Raises
         ------
+        OutdatedError
+            If the state has another digest; nothing is changed.
         ParameterError
             If it is impossible; nothing is changed.
         """
         with self._lock:
+            self._check_digest(digest)
             simple: dict[Any, Callable[[Any], None]] = {
                 "undo": self._undo,
                 "redo": self._redo,
@@ -167,9 +179,16 @@ class Session:
             self._write()
             return self.state()
 
-    def save(self) -> list[str]:
-        """Write the model, the report and the approval log; return the names of the files."""
+    def save(self, digest: str | None = None) -> list[str]:
+        """Write the model, the report and the approval log; return the names of the files.
+
+        Parameters
+        ----------
+        digest : str, optional
+            That of the state to save, as in `apply`.
+        """
         with self._lock:
+            self._check_digest(digest)
             model = self.editor.finish()
             save(model, self.output)
             X, y = (None, None) if self.test is None else self.test
@@ -180,6 +199,20 @@ class Session:
             self._journal.saved_edits = len(self._journal.done)
             self._write()
             return [self._path(ending).name for ending in (Path(self.output).suffix, ".html", ".md")]
+
+    @property
+    def _digest(self) -> str:
+        """Digest of the tree, the edits, those that were undone, and the notes."""
+        journal = self._journal
+        values = self.editor.tree.digest, journal.done, journal.undone, journal.notes
+        return sha256(json.dumps(values).encode()).hexdigest()[:16]
+
+    def _check_digest(self, digest: str | None) -> None:
+        if digest is not None and digest != self._digest:
+            raise OutdatedError(
+                "Nothing was done: the tree or the notes were changed since the page showed them, for example in "
+                "another tab. The page now shows the present tree; repeat what you did if it is still right."
+            )
 
     def _edit(self, operation: Any) -> None:
         edit = checked_edit(operation)

@@ -16,7 +16,7 @@ async function answered(response) {
   if (response.ok) return JSON.parse(text);
   let reason = text;
   try { reason = JSON.parse(text).error; } catch { /* not JSON: the text is the reason */ }
-  throw new Error(reason || `The workbench answered with status ${response.status}.`);
+  throw Object.assign(new Error(reason || `The workbench answered with status ${response.status}.`), { status: response.status });
 }
 
 const say = (words) => { byId("status").textContent = words; };

@@ -5,6 +5,8 @@ let shown = null; // the picture of the tree
 let automatic = false; // whether the automatic tree is shown
 let wanted = -1; // the node whose values are fetched next
 let fetching = false;
+let noted = ""; // the notes that the field was filled with
+let queue = Promise.resolve(); // of what was clicked
 
 // A node by its way from the root: its number changes with the tree.
 function keyOf(tree, node) {
@@ -58,18 +60,31 @@ async function showNode(node) {
       const asked = wanted;
       wanted = -1;
       const view = await post("node", asked);
-      if (wanted < 0 && !automatic && shown.chosen() === view.node && shown.data === state.tree) {
+      if (!view.digest.startsWith(state.now.digest)) {
+        await refresh();
+        if (wanted < 0) wanted = asked;
+      } else if (wanted < 0 && !automatic && shown.chosen() === view.node && shown.data === state.tree) {
         nodePanel(shown, { ...view, tested: state.held_out !== null }, act);
         byId("panel").dataset.node = String(view.node);
       }
     }
   } catch (error) {
     if (shown.data === state.tree && wanted < 0) complain(error.message);
+    await refresh().catch(() => {}); // the node may be gone
   } finally {
     fetching = false;
     byId("panel")?.setAttribute("aria-busy", "false");
   }
   if (wanted >= 0) showNode(wanted);
+}
+
+// Shows the present tree if another tab has changed it.
+async function refresh() {
+  await queue;
+  const next = await get("state");
+  if (next.now.digest === state.now.digest) return;
+  show(next, false);
+  complain("The tree was changed in another tab. This page now shows the present tree.");
 }
 
 function show(next, focused) {
@@ -84,32 +99,58 @@ function show(next, focused) {
   sizeDial(state);
   byId("undo").disabled = !state.edits.length;
   byId("redo").disabled = !state.undone;
-  if (document.activeElement !== byId("note")) byId("note").value = state.notes;
+  if (document.activeElement !== byId("note")) byId("note").value = noted = state.notes;
   const heldOut = state.held_out === null ? "no held-out rows" : shown.counted(state.held_out, "held-out row");
   byId("facts").textContent = `${shown.counted(state.rows, "row")} · ${heldOut} · digest ${state.now.digest} · ${state.saved ? "saved" : state.edits.length ? "not saved; in the journal" : "no edits"}`;
 }
 
-let queue = Promise.resolve();
-
-// Does one thing after the other, in the order of the clicks.
-function act(operation) {
-  const begin = performance.now();
-  const inTree = document.activeElement === document.body || byId("tree-place").contains(document.activeElement);
+// Does one thing after the other, in the order of the clicks; after a failure the page shows the present state.
+function inTurn(task) {
   queue = queue.then(async () => {
     complain();
     try {
-      const isEdit = !["undo", "redo", "note"].includes(operation.do);
-      const next = await post("apply", isEdit && reason ? { ...operation, reason } : operation);
-      if (isEdit) reason = "";
-      show(next, inTree && operation.do !== "note");
-      if (operation.do !== "note") say(`${summary(operation)} ${shown.counted(state.now.leaves, "leaf", "leaves")}${scoreWords()}.`);
+      await task();
     } catch (error) {
       complain(error.message);
-      if (state) sizeDial(state);
+      if (error.status === 409 || error.status >= 500) await get("state").then((next) => show(next, false)).catch(() => {});
+      else if (state) sizeDial(state);
     }
-    document.documentElement.dataset.milliseconds = String(Math.round(performance.now() - begin));
   });
   return queue;
+}
+
+// Sends the digest of the state that the page shows. A node is one of the tree at the time of the click.
+function act(operation) {
+  const begin = performance.now();
+  const tree = state.now.digest;
+  const inTree = document.activeElement === document.body || byId("tree-place").contains(document.activeElement);
+  return inTurn(async () => {
+    if ("node" in operation && tree !== state.now.digest) throw new Error("Nothing was done: the tree was changed by the edit before. Repeat what you did if it is still right.");
+    const isEdit = !["undo", "redo"].includes(operation.do);
+    const next = await post("apply", { ...operation, digest: state.digest, ...(isEdit && reason ? { reason } : {}) });
+    if (isEdit) reason = "";
+    show(next, inTree);
+    say(`${summary(operation)} ${shown.counted(state.now.leaves, "leaf", "leaves")}${scoreWords()}.`);
+  }).then(() => { document.documentElement.dataset.milliseconds = String(Math.round(performance.now() - begin)); });
+}
+
+// Notes of another tab are kept: those of this one are put below them.
+function writeNotes() {
+  const text = byId("note").value;
+  const before = noted;
+  if (text === before) return;
+  const write = async (present) => {
+    const both = present.notes === before ? text : `${present.notes}\n${text}`;
+    try {
+      show(await post("apply", { do: "note", text: both, digest: present.digest }), false);
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      await write(await get("state"));
+    }
+    if (both !== text) byId("note").value = state.notes; // also if it has the focus
+    noted = state.notes;
+  };
+  inTurn(() => write(state));
 }
 
 function summary({ do: what }) {
@@ -123,15 +164,13 @@ function scoreWords() {
   return score ? `; ${score.name} ${score.texts[1]}, ${score.texts[2].replace(/^-/, "−")} from the automatic tree` : "";
 }
 
-async function save() {
-  complain();
-  try {
-    const files = await post("save", {});
-    say(`Saved: ${files.join(", ")}.`);
+function save() {
+  writeNotes();
+  inTurn(async () => {
+    const files = await post("save", { digest: state.digest });
     show(await get("state"), false);
-  } catch (error) {
-    complain(error.message);
-  }
+    say(`Saved: ${files.join(", ")}.`);
+  });
 }
 
 async function compare() {
@@ -182,9 +221,10 @@ byId("dial").addEventListener("change", () => {
   if (leaves === state.now.leaves) return;
   act(leaves === state.most ? { do: "undo" } : { do: "size", leaves });
 });
-byId("note").addEventListener("change", (event) => act({ do: "note", text: event.target.value }));
+byId("note").addEventListener("change", writeNotes);
 
-get("state").then((first) => {
+inTurn(async () => {
+  const first = await get("state");
   show(first, false);
   say(first.restored ? `Restored ${shown.counted(first.restored, "edit")} from the journal.` : "");
-}).catch((error) => complain(error.message));
+});
