@@ -52,8 +52,8 @@ class DaskEngine:
         Client of the cluster; the engine does not close it.
     groups : int, optional
         Number of tasks of a pass, each of one thread. By default one per worker, which uses all threads of the worker
-        and combines their results there; for workers of one thread three, or one on a cluster of more than 150 workers
-        or if the results are large and come in blocks. For a cluster that will grow, choose it for the final size.
+        and combines their results there; for workers of one thread three each, fewer if that would be more than
+        300 in all, or one if the results come in blocks. For a cluster that will grow, choose it for the final size.
     fan_in : int
         Number of results that one task combines.
     retries : int
