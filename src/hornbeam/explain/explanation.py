@@ -10,7 +10,7 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain.intervals import interval, predict_interval
+from hornbeam.explain.intervals import interval, predict_interval, stops
 from hornbeam.explain.notebook import explanations_html
 from hornbeam.explain.path import DecisionPath, paths
 from hornbeam.explain.path_text import class_path_text, mean_path_text
@@ -20,6 +20,7 @@ from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import decide_rows, predict_rows
+from hornbeam.tree.walk import with_ancestors
 from hornbeam.typing import Label
 
 __all__ = ["Explanation", "Explanations", "explain"]
@@ -203,10 +204,12 @@ class Explanations(Sequence[Explanation]):
         self._tree, self._level = tree, level
         self._table = table.take(np.arange(table.n_rows))  # a copy: the caller may change the rows
         self._low, self._high = predict_interval(tree, table, level)
-        self._bounds = interval(tree, level)
+        nodes = with_ancestors(tree.skeleton, stops(tree, table))
+        low, high = (map(tuple, bound.tolist()) for bound in interval(tree, level, nodes))
+        self._bounds = dict(zip(nodes.tolist(), zip(low, high, strict=True), strict=True))
         self._probability = predict_rows(tree, table)
         self._codes = None if tree.is_regression else decide_rows(tree, table)
-        self._shares = child_shares(tree)
+        self._shares = child_shares(tree, nodes)
 
     def __len__(self) -> int:
         return self._table.n_rows

@@ -1,33 +1,42 @@
 """Intervals of class probabilities and means, per node and per row."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.decision.base_rate import adjust_bound_to_prior
-from hornbeam.tree.route import predict_rows
+from hornbeam.tree.evidence.fractional import next_slots
+from hornbeam.tree.level_order import concat_ranges
+from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.statistics.bounds import mean_bounds, moved_rate_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["interval", "predict_interval"]
+__all__ = ["interval", "predict_interval", "stops"]
 
 
-def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Compute intervals of the true class rates, or of the true mean, of every node.
+def interval(
+    tree: Tree, level: float = 0.9, nodes: NDArray[np.integer[Any]] | None = None
+) -> tuple[Floats, Floats]:
+    """Compute intervals of the true class rates, or of the true mean, of every node, or of some nodes.
 
     Parameters
     ----------
     tree : Tree
     level : float, default 0.9
         Probability that the interval holds the true rate.
+    nodes : int array, optional
+        Only these nodes are computed. Default: every node.
 
     Returns
     -------
     low, high : float64 arrays of shape (n_nodes, n_classes)
         Bounds around the belief of every node, per class; 0 and 1 for a node without rows. For a numeric target, bounds
-        around the mean, of shape (n_nodes, 1); infinite without rows.
+        around the mean, of shape (n_nodes, 1); infinite without rows. With `nodes`, a row for each of them.
 
     Notes
     -----
@@ -49,10 +58,11 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     >>> low[1:, 1].round(3), high[1:, 1].round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
-    size = effective_size(tree)[:, None]
+    nodes = np.arange(tree.n_nodes) if nodes is None else nodes
+    belief, size = tree.belief[nodes], effective_size(tree, nodes)[:, None]
     if tree.is_regression:
-        return mean_bounds(tree.belief, node_variances(tree)[:, None], size, level)
-    return rate_bounds(tree.belief, size, level)
+        return mean_bounds(belief, node_variances(tree, nodes)[:, None], size, level)
+    return rate_bounds(belief, size, level)
 
 
 def predict_interval(
@@ -87,7 +97,9 @@ def predict_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([[0.821, 0.0]], [[1.0, 0.179]])
     """
-    bounds = np.hstack([*interval(tree, level), tree.belief])
+    nodes = stops(tree, table, n_jobs)
+    bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read
+    bounds[nodes] = np.hstack([*interval(tree, level, nodes), tree.belief[nodes]])
     low, high, belief = np.split(predict_rows(tree, table, n_jobs, node_values=bounds), 3, axis=1)
     if len(tree.slopes):
         moved = predict_rows(tree, table, n_jobs)
@@ -99,3 +111,30 @@ def predict_interval(
     if factors is None:
         return low, high
     return adjust_bound_to_prior(low, belief, factors), adjust_bound_to_prior(high, belief, factors)
+
+
+def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
+    """List the nodes where rows of a table, or parts of rows, can stop, each once.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
+    >>> [stops(tree, Table.read([[x]], schema=tree.schema)).tolist() for x in (0.0, None)]
+    [[1], [0, 1, 2]]
+    """
+    skeleton = tree.skeleton
+    node = route(skeleton, table, n_jobs).astype(np.intp)
+    if not skeleton.router.fractional:
+        return np.unique(node)
+    if table.n_rows >= tree.n_nodes:  # then it takes longer to find them than to compute all intervals
+        return np.arange(tree.n_nodes)
+    row, found = np.arange(table.n_rows), []
+    while len(row):
+        found.append(node)
+        slot, is_split = next_slots(skeleton, table, row, node)
+        moves, parent = slot >= 0, node[is_split]
+        children = concat_ranges(skeleton.first_child[parent], skeleton.n_children[parent])
+        row = np.concatenate((row[moves], np.repeat(row[is_split], skeleton.n_children[parent])))
+        node = np.concatenate((skeleton.first_child[node[moves]] + slot[moves], children))
+    return np.unique(np.concatenate(found)) if found else node

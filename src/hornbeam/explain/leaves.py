@@ -136,14 +136,13 @@ class Leaves:
         2. if x0 > 2.5
            then 8 (3.67101 to 12.329); 2 rows
         """
-        low, high = interval(self.tree, self.level)
         lines = []
         for at, (rule, node, terms) in enumerate(zip(self.rule, self.node.tolist(), self.terms, strict=True)):
             prediction = ", ".join(filter(None, prediction_text(self.tree, node)))
             if self.code is not None:
                 interest = " ".join(prediction_text(self.tree, node, code=self.code))
                 prediction = f"{prediction_text(self.tree, node)[0]}; {interest}"
-            bounds = interval_text(self.tree, low, high, node, code=self.code)
+            bounds = interval_text(self.tree, self.low[at], self.high[at], node, code=self.code)
             indent = " " * len(f"{at + 1}. ")
             lines += [
                 f"{at + 1}. if {rule}",
@@ -240,13 +239,13 @@ def leaves(
         1      3       0.0  0        0.000     0.000   0.000 to 0.499  x0 ≤ 0.5
     """
     code = None if positive is None else class_code(tree.schema.classes, positive)
-    low, high = interval(tree, level)
     node = np.arange(tree.n_nodes) if inner else np.flatnonzero(tree.skeleton.is_leaf)
     if by == "risk":
         node = node[np.argsort(-_risk(tree, code)[node], kind="stable")]
     elif by != "node":
         raise ParameterError(f"by={by!r}: expected 'node' or 'risk'.")
     raw = unsmoothed(tree)
+    low, high = interval(tree, level, node)
     return Leaves(
         classes=tree.schema.classes,
         level=level,
@@ -255,8 +254,8 @@ def leaves(
         borrowed=tree.borrowed[node],
         raw=raw[node],
         smoothed=tree.belief[node],
-        low=low[node],
-        high=high[node],
+        low=low,
+        high=high,
         tree=tree,
         code=code,
     )

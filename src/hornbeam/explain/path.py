@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
+from types import MappingProxyType
 from typing import Any
 
 from hornbeam.data.schema import Feature
@@ -17,9 +18,11 @@ from hornbeam.tree import Condition, Skeleton, Tree
 from hornbeam.tree.condition import branch_condition, is_missing
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import path
-from hornbeam.typing import Category, Floats
+from hornbeam.typing import Category
 
 __all__ = ["DecisionPath", "PathStep", "end_nodes", "follow", "paths"]
+
+type _Bounds = Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ def paths(
     tree: Tree,
     row: Sequence[float],
     shares: dict[int, dict[int, float]],
-    bounds: tuple[Floats, Floats] | None = None,
+    bounds: _Bounds = MappingProxyType({}),
 ) -> tuple[DecisionPath, ...]:
     """Find the decision paths of a row; there are several only if a missing value was distributed over children.
 
@@ -206,8 +209,8 @@ def paths(
         A value per feature, as in the columns of a table.
     shares : dict
         As in `end_nodes`.
-    bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
-        Bounds of the intervals (`hornbeam.explain.interval`).
+    bounds : mapping from node to pair of tuples of float, optional
+        Bounds of the intervals of each class (`hornbeam.explain.interval`).
 
     Examples
     --------
@@ -229,7 +232,7 @@ def paths(
     )
 
 
-def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats, Floats] | None) -> PathStep:
+def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: _Bounds) -> PathStep:
     parent = tree.skeleton.parent.item(node)
     value, condition = None, None
     if parent >= 0:
@@ -237,7 +240,7 @@ def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats
         value = value_of(condition.feature, row[condition.column])
         # For a known value it does not matter that missing values take the same branch.
         condition = replace(condition, missing=condition.missing and value is None)
-    low, high = ((), ()) if bounds is None else (tuple(bound[node].tolist()) for bound in bounds)
+    low, high = bounds.get(node, ((), ()))
     return PathStep(
         node=node,
         condition=condition,

@@ -60,16 +60,16 @@ def scale_text(tree: Tree) -> str:
 def interval_text(
     tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3, code: int | None = None
 ) -> str:
-    """Write the interval of a node's prediction, or of the class with this code.
+    """Write the interval of a node's prediction, or of the class with this code, from the bounds of the node.
 
     Examples
     --------
     >>> from hornbeam import TreeRegressor
     >>> tree = TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_
     >>> import numpy as np
-    >>> interval_text(tree, np.array([[0.5]]), np.array([[3.5]]), 0)
+    >>> interval_text(tree, np.array([0.5]), np.array([3.5]), 0)
     '0.5 to 3.5'
     """
     code = tree.decided.item(node) if code is None else code
     write = mean_text if tree.is_regression else probability_text
-    return " to ".join(write(bound.item(node, code), decimals) for bound in (low, high))
+    return " to ".join(write(bound.item(code), decimals) for bound in (low, high))

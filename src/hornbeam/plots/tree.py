@@ -8,7 +8,6 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.explain.intervals import interval
 from hornbeam.export.prediction_text import mean_text, prediction_text
 from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.plots.canvas import GREY, PALE, VERBATIM, axes
@@ -19,7 +18,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.walk import path
-from hornbeam.typing import Floats, Label
+from hornbeam.typing import Label
 
 __all__ = ["TreeDisplay"]
 
@@ -138,9 +137,8 @@ class TreeDisplay:
             )
         row = None if highlight is None else _row(self.tree, highlight)
         row_path = [] if row is None else path(self.tree.skeleton, int(route(self.tree.skeleton, row)[0]))
-        bounds = interval(self.tree, self.level) if intervals else None
         size = None if ax is None else _points(ax)
-        layout = self._layout(max_leaves, row_path, bounds, size)
+        layout = self._layout(max_leaves, row_path, intervals, size)
         ax = axes(ax, size=((layout.width + 12) / 72, (layout.height + 12) / 72))
         ax.set(xlim=(0, layout.width), ylim=(layout.height, 0))
         ax.set_axis_off()
@@ -171,14 +169,14 @@ class TreeDisplay:
         self,
         max_leaves: int | Literal["auto"] | None,
         row_path: list[int],
-        bounds: tuple[Floats, Floats] | None,
+        intervals: bool,
         size: tuple[float, float] | None,
     ) -> FigureLayout:
         """Fit the tree to its page; in given axes with fewer leaves, until there is room for their text."""
         code = None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
 
         def fit(n_leaves: int | None) -> FigureLayout:
-            return fit_to_page(self.tree, n_leaves, row_path, bounds, self.level, size, code)
+            return fit_to_page(self.tree, n_leaves, row_path, self.level if intervals else None, size, code)
 
         if max_leaves != "auto":
             return fit(max_leaves)

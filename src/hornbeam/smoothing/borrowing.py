@@ -93,7 +93,7 @@ class Borrowing(NamedSmoother):
     def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
         """Each step down the path adds the pseudo-counts from the parent, in units of the node's own rows."""
         nodes = list(path)
-        size = np.log(np.maximum(tree.weight_in_rows[nodes], 1.0))
+        size = np.log(np.maximum(tree.weight_at(nodes), 1.0))
         factor = np.exp(np.clip(self.own * size, -10.0, 12.0))  # with the bounds of the kernel
         counts: Floats = np.diff(tree.borrowed[nodes] * factor, prepend=0.0) / factor[-1]
         return counts

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from hornbeam.tree.tree import Step, Tree, unsmoothed
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["IntervalCalibration", "calibrate_taught_tree", "calibrate_tree", "effective_size"]
+
+type _Nodes = NDArray[np.integer[Any]] | slice
 
 _LEAST = 0.05  # least value of a row
 _LEVEL = 0.9
@@ -81,15 +83,21 @@ class IntervalCalibration(NamedSmoother):
         return with_belief(tree, tree.belief, tree.borrowed, step)
 
 
-def effective_size(tree: Tree) -> Floats:
+def effective_size(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
     """Compute the effective sample size of each node from its own rows and its borrowed rows.
 
     Both are scaled by the `IntervalCalibration` of the tree, if that was its last step. Otherwise a node's own rows
     count in full, and borrowed rows do not count.
 
+    Parameters
+    ----------
+    tree : Tree
+    nodes : int array or slice, default ``slice(None)``
+        The nodes; default: all of them.
+
     Returns
     -------
-    float64 array of shape (n_nodes,)
+    float64 array with an entry for each of `nodes`
 
     Notes
     -----
@@ -103,11 +111,11 @@ def effective_size(tree: Tree) -> Floats:
     >>> effective_size(tree).tolist(), effective_size(IntervalCalibration(0.5)(tree)).round(3).tolist()
     ([3.0, 1.0, 2.0], [3.0, 2.0, 2.5])
     """
-    own = _own(tree)
+    own = _own(tree, nodes)
     if not tree.history or tree.history[-1].name != IntervalCalibration.name:
         return own
     scale = IntervalCalibration(**dict(tree.history[-1].parameters))
-    size: Floats = scale.own * own + scale.borrowed * _borrowed(tree)
+    size: Floats = scale.own * own + scale.borrowed * _borrowed(tree, nodes)
     return size
 
 
@@ -279,12 +287,12 @@ class _Leaves:
         return float(rate_in_bounds(self.belief, size, self.truth, _LEVEL).mean())
 
 
-def _own(tree: Tree) -> Floats:
-    own: Floats = np.minimum(tree.weight_in_rows, tree.rows)
+def _own(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
+    own: Floats = np.minimum(tree.weight_at(nodes), tree.rows[nodes])
     return own
 
 
-def _borrowed(tree: Tree) -> Floats:
-    weight = tree.weight_in_rows
-    borrowed: Floats = np.minimum(tree.borrowed, weight[0] - weight)
+def _borrowed(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
+    outside = tree.weight_at([0]) - tree.weight_at(nodes)
+    borrowed: Floats = np.minimum(tree.borrowed[nodes], outside)
     return borrowed

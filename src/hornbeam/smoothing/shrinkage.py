@@ -74,6 +74,6 @@ class HierarchicalShrinkage(NamedSmoother):
 
     def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
         """Each ancestor keeps the part of its frequencies that the next difference on the path loses."""
-        weight, tiny = tree.weight[list(path)] * tree.unit[0], np.finfo(float).tiny
+        weight, tiny = tree.weight_at(list(path)), np.finfo(float).tiny
         lost = np.append(0.0, self.strength / np.maximum(weight[:-1] + self.strength, tiny))
         return np.append(0.0, np.diff(lost) * weight[-1] / max(1 - lost[-1], tiny))

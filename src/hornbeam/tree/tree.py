@@ -231,7 +231,11 @@ class Tree:
     @property
     def weight_in_rows(self) -> Floats:
         """Weight of the rows at each node; the number of rows if each has weight 1."""
-        weight: Floats = self.weight * self.unit[0]
+        return self.weight_at(slice(None))
+
+    def weight_at(self, nodes: list[int] | NDArray[np.integer[Any]] | slice) -> Floats:
+        """Return the entries of `weight_in_rows` of some nodes, without computing the others."""
+        weight: Floats = node_weight(self.schema, self.evidence[nodes]) * self.unit[0]
         return weight
 
     @property

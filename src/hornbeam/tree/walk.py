@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ __all__ = [
     "pull_up",
     "push_down",
     "slots",
+    "with_ancestors",
 ]
 
 
@@ -182,6 +184,21 @@ def path(skeleton: Skeleton, node: int) -> list[int]:
     while (node := skeleton.parent.item(node)) >= 0:
         steps.append(node)
     return steps[::-1]
+
+
+def with_ancestors(skeleton: Skeleton, nodes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """List some nodes and all nodes above them, each once, in level order.
+
+    Examples
+    --------
+    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [1.0, np.nan, 2.0, np.nan, np.nan])
+    >>> with_ancestors(skeleton, np.array([4, 3])).tolist()
+    [0, 2, 3, 4]
+    """
+    found = [nodes]
+    while len(nodes := skeleton.parent[nodes[nodes > 0]]):
+        found.append(nodes)
+    return np.unique(np.concatenate(found)).astype(np.intp)
 
 
 def features_above(skeleton: Skeleton, node: int) -> list[int]:

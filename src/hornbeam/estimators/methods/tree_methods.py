@@ -301,7 +301,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods):
         from hornbeam.explain import interval  # imported only for notebooks
         from hornbeam.export.people.html import to_html
 
-        page = to_html(tree, title=type(self).__name__, bounds=interval(tree))
+        page = to_html(tree, title=type(self).__name__, bounds=partial(interval, tree, 0.9))
         return f"<div>{page}<details><summary {_STYLE}>Parameters</summary>{own}</details></div>"
 
     def _repr_html_inner(self) -> str:

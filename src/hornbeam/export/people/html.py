@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.checks import HasTree, check_text, single_tree
@@ -51,7 +54,7 @@ def to_html(
     title: str = "Decision tree",
     max_leaves: int | None = 60,
     max_depth: int | None = None,
-    bounds: tuple[Floats, Floats] | None = None,
+    bounds: tuple[Floats, Floats] | Callable[[NDArray[np.intp]], tuple[Floats, Floats]] | None = None,
     max_bytes: int = 60_000,
 ) -> str:
     """Write a tree as nested ``<details>``: every split can be opened and closed, without a script or network.
@@ -66,8 +69,9 @@ def to_html(
         leaves and rows they have.
     max_depth : int, optional
         Splits above this depth are open at first; if not given, all of them in a small tree, else 3.
-    bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
-        Lower and upper bounds of the probabilities (`hornbeam.explain.interval`), written at the leaves.
+    bounds : pair of float64 arrays of shape (n_nodes, n_classes), or callable, optional
+        Lower and upper bounds of the probabilities (`hornbeam.explain.interval`), written at the leaves; or a function
+        that returns them for an array of nodes.
     max_bytes : int, default 60,000
         More subtrees are folded until the page is no longer than this, or two leaves are left.
 
@@ -97,7 +101,13 @@ def to_html(
     if max_depth is None:
         max_depth = tree.depth if n_leaves <= _SMALL else 3
     while True:
-        page = _HtmlTree(display_subset(tree, n_leaves), bounds).write(title, tree, max_depth)
+        shown = display_subset(tree, n_leaves)
+        of_shown = (
+            bounds(shown.node)
+            if callable(bounds)
+            else bounds and (bounds[0][shown.node], bounds[1][shown.node])
+        )
+        page = _HtmlTree(shown, of_shown).write(title, tree, max_depth)
         if len(page.encode()) <= max_bytes or n_leaves <= 2:
             return page
         n_leaves = max(2, 3 * n_leaves // 4)
@@ -161,7 +171,7 @@ class _HtmlTree:
         if not note:
             note = pluralise(tree.rows.item(node), "row")
             if self.bounds is not None:
-                low, high = (bound[self.shown.node] for bound in self.bounds)
+                low, high = (bound[node] for bound in self.bounds)
                 note = f"{interval_text(tree, low, high, node, 2)}, {note}"
         classes = [shortened(label_text(label), _MAX_CLASS) for label in tree.schema.classes]
         hint = escape(evidence_text(tree, node, classes))

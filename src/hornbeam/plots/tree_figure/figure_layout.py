@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hornbeam.explain.intervals import interval
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, OTHERS
 from hornbeam.export.prediction_text import scale_text
@@ -95,8 +96,7 @@ def fit_to_page(
     tree: Tree,
     max_leaves: int | None,
     keep: Sequence[int],
-    bounds: tuple[Floats, Floats] | None,
-    level: float,
+    level: float | None,
     size: tuple[float, float] | None,
     code: int | None = None,
 ) -> FigureLayout:
@@ -109,10 +109,8 @@ def fit_to_page(
         As in `display_subset`.
     keep : sequence of int
         Nodes that are shown, and get text before all others.
-    bounds : pair of arrays or None
-        Intervals of all nodes.
-    level : float
-        Level of the intervals.
+    level : float or None
+        Level of the intervals; None for none.
     size : pair of float or None
         Width and height of a given page.
     code : int, optional
@@ -125,7 +123,7 @@ def fit_to_page(
     shown = display_subset(tree, max_leaves, keep=keep[:-1])
     skeleton = shown.tree.skeleton
     weight = np.where(np.isin(shown.node, keep), np.inf, shown.tree.rows)
-    low, high = (None, None) if bounds is None else (bound[shown.node] for bound in bounds)
+    low, high = (None, None) if level is None else interval(tree, level, shown.node)
     max_width = _WIDTH if size is None else size[0]
     slopes = shown.tree.slopes
     n_terms = max((len(leaf_terms(shown.tree, leaf)) for leaf in slopes.leaves.tolist()), default=0)

@@ -57,7 +57,7 @@ class LeafTable:
         Size of the letters.
     low, high : float64 arrays or None
         Intervals of the shown nodes; None leaves them out.
-    level : float
+    level : float or None
         Level of the intervals.
     code : int, optional
         The class of interest, whose probability every leaf has; if not given, the class it decides for.
@@ -69,14 +69,14 @@ class LeafTable:
     font: float
     low: Floats | None
     high: Floats | None
-    level: float
+    level: float | None
     code: int | None = None
     has_terms: bool = False
 
     @property
     def heads(self) -> tuple[str, str, str, str, str]:
         """The heads of the columns."""
-        interval = "" if self.low is None else f"{100 * self.level:g} % interval"
+        interval = "" if self.level is None else f"{100 * self.level:g} % interval"
         prediction = ("", "mean") if self.shown.tree.is_regression else ("class", "prob.")
         return *prediction, interval, "rows", "changes within the leaf" if self.has_terms else ""
 
@@ -88,7 +88,7 @@ class LeafTable:
         tree, hidden = self.shown.tree, self.shown.hidden.item(leaf)
         interval = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
-            interval = interval_text(tree, self.low, self.high, leaf, 2, self.code)
+            interval = interval_text(tree, self.low[leaf], self.high[leaf], leaf, 2, self.code)
         terms = terms_text(tree, leaf, self.code) if self.has_terms else []
         written = "\n".join(shortened(term, _MAX_TERM) for term in terms)
         return (

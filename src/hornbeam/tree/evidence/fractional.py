@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
-from hornbeam.tree.tree import Tree
+from hornbeam.tree.tree import Tree, node_weight
 from hornbeam.typing import Bools, Counts
 
 __all__ = ["Arrivals", "child_shares", "count_fractional", "known_weight", "next_slots", "route_fractional"]
@@ -109,8 +109,14 @@ def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Cou
     return known
 
 
-def child_shares(tree: Tree) -> dict[int, dict[int, float]]:
+def child_shares(tree: Tree, nodes: _Ids | None = None) -> dict[int, dict[int, float]]:
     """Compute the share of each child in the missing values of its parent, for nodes that split them.
+
+    Parameters
+    ----------
+    tree : Tree
+    nodes : intp array, optional
+        Parents, in level order. Default: every node.
 
     Returns
     -------
@@ -128,10 +134,13 @@ def child_shares(tree: Tree) -> dict[int, dict[int, float]]:
     {0: {1: 0.25, 2: 0.75}}
     """
     skeleton = tree.skeleton
-    fractional = np.flatnonzero(skeleton.missing_slot == EVERY_CHILD).tolist()
-    weight = tree.weight.astype(np.float64).tolist() if fractional else []
+    nodes = np.arange(tree.n_nodes) if nodes is None else nodes
+    fractional = nodes[skeleton.missing_slot[nodes] == EVERY_CHILD]
+    below = concat_ranges(skeleton.first_child[fractional], skeleton.n_children[fractional])
+    weights = node_weight(tree.schema, tree.evidence[below]).astype(np.float64)
+    weight = dict(zip(below.tolist(), weights.tolist(), strict=True))
     shares = {}
-    for node in fractional:
+    for node in fractional.tolist():
         first = skeleton.first_child.item(node)
         children = range(first, first + skeleton.n_children.item(node))
         total = 0.0
