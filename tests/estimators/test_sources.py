@@ -121,6 +121,23 @@ def test_files_larger_than_memory(rows, folder, tmp_path):
     assert sampled.tree_.rows[0] == 1500
 
 
+def test_beyond_memory_the_default_has_the_splits_and_counts_of_the_rows_in_memory(tmp_path):
+    """Within memory everything is equal. `CrossFitted` uses 30,000 rows, so there are more here."""
+    rows = frame(33_000)
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=5_000)
+    X, y = rows[[*FEATURES, "times"]], rows["is"]
+    for settings in ({}, {"pruning": None}):
+        in_memory = TreeClassifier(**settings).fit(X, y).tree_
+        assert TreeClassifier(**settings).fit(tmp_path, "is").tree_.digest == in_memory.digest
+    by_level = TreeClassifier(pruning=None).fit(tmp_path, "is", memory=100_000).tree_
+    np.testing.assert_array_equal(by_level.skeleton.feature, in_memory.skeleton.feature)
+    np.testing.assert_array_equal(by_level.skeleton.threshold, in_memory.skeleton.threshold)
+    np.testing.assert_array_equal(by_level.evidence, in_memory.evidence)
+    bare = TreeClassifier(pruning=None, smoothing="raw")
+    digest = bare.fit(X, y).tree_.digest
+    assert bare.fit(tmp_path, "is", memory=100_000).tree_.digest == digest
+
+
 def test_a_share_of_rows_refers_to_the_rows_grown_on(folder):
     clf = TreeClassifier("cart", min_samples_leaf=0.1).fit(folder, "is", grow_rows=300)
     assert dict(clf.tree_.history[0].parameters)["min_samples_leaf"] == 30

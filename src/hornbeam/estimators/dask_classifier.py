@@ -15,7 +15,7 @@ class DaskTreeClassifier(DaskTreeMethods, DaskClassifierMethods):
     """A `TreeClassifier` fitted on a Dask cluster.
 
     The rows are a dask collection, or files that the workers read. The fitted tree is the same, bit for bit, as that of
-    the `TreeClassifier` on the same rows in memory.
+    the `TreeClassifier` fitted to the same files, or to the same rows in memory if they fit `memory`.
 
     Parameters
     ----------

@@ -15,7 +15,8 @@ class DaskForestClassifier(DaskForestMethods, DaskClassifierMethods):
     """A `ForestClassifier` fitted on a Dask cluster.
 
     The rows are a dask collection, or files that the workers read; the workers share the trees. The fitted forest is
-    the same, bit for bit, as that of the `ForestClassifier` on the same rows in memory.
+    the same, bit for bit, as that of the `ForestClassifier` fitted to the same files, or to the same rows in memory
+    if they fit `memory`.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ class DaskTreeRegressor(DaskTreeMethods, RegressorMixin):
     """A `TreeRegressor` fitted on a Dask cluster.
 
     The rows are a dask collection, or files that the workers read. The fitted tree is the same, bit for bit, as that of
-    the `TreeRegressor` on the same rows in memory.
+    the `TreeRegressor` fitted to the same files, or to the same rows in memory if they fit `memory`.
 
     Parameters
     ----------

@@ -285,7 +285,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
             Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
             most 20 million, else on a sample of up to 5 million.
         memory : int, default=None
-            Bytes of memory for the rows of files; more rows are read in several passes. None: 2**29.
+            Bytes of memory for the rows of files; more rows are read in several passes, and strengths and size of the
+            default tree are then chosen on another sample than in memory. None: 2**29. The process needs about 2.5
+            times as much for rows that are read into memory.
         cache : path or False, default=None
             Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
             files are read again for each level.
