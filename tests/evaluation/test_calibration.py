@@ -77,3 +77,21 @@ def test_wrong_arguments_are_refused() -> None:
         reliability_curve([0, 1], [[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(ParameterError, match="n_bins=0"):
         reliability_curve([0, 1], [0.5, 0.5], n_bins=0)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes", "yes"], [1, 2, 2], [None, 1, 1], [0.5, 1.0, 1.0]])
+def test_labels_in_place_of_outcomes_are_refused(labels: list[object]) -> None:
+    """Each of them is true in Python's sense, so every bin had an observed rate of 1."""
+    with pytest.raises(DataError, match="Pass y == label"):
+        reliability_curve(labels, [0.1, 0.8, 0.9])
+    np.testing.assert_array_equal(reliability_curve([0.0, 1.0, 1.0], [0.1, 0.8, 0.9]).observed, [0, 1, 1])
+
+
+def test_other_wrong_arguments_are_refused() -> None:
+    for wrong in (["a", "b"], [np.nan, 0.5], [[0.1], [0.2]]):
+        with pytest.raises(DataError):
+            reliability_curve([0, 1], wrong)
+    with pytest.raises(DataError, match="sample_weight"):
+        reliability_curve([0, 1], [0.1, 0.9], sample_weight=[1, 2, 3])
+    with pytest.raises(ParameterError, match="expected 'wilson' or 'exact'"):
+        reliability_curve([0, 1], [0.1, 0.9], interval="wald")  # type: ignore[arg-type]

@@ -7,7 +7,9 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import norm
 
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.data.weights import read_sample_weight
+from hornbeam.errors import DataError, ParameterError, shown
+from hornbeam.evaluation.discrimination import read_outcomes
 from hornbeam.typing import Floats
 
 __all__ = ["ReliabilityCurve", "reliability_curve", "wilson"]
@@ -81,16 +83,15 @@ def reliability_curve(
     >>> curve.observed.tolist(), curve.lower.round(3).tolist(), curve.upper.round(3).tolist()
     ([0.25, 1.0], [0.046, 0.51], [0.699, 1.0])
     """
-    y_true, p = np.asarray(y_true, bool), np.asarray(predicted, float)
-    if y_true.shape != p.shape or p.ndim != 1 or not len(p):
-        raise DataError(
-            f"Outcomes of shape {y_true.shape} beside predictions of shape {p.shape}; expected one number "
-            "per row each. Pass the probabilities of one class: predict_proba(X)[:, 1], for example."
-        )
+    y_true, p = read_outcomes(y_true, predicted)
+    if not len(p):
+        raise DataError("there are no rows; expected at least one.")
     if n_bins < 1 or not 0 < level < 1:
         raise ParameterError(f"n_bins={n_bins}, level={level}: expected at least one bin, and 0 < level < 1.")
+    if interval not in _INTERVALS:
+        raise ParameterError(f"interval={shown(interval)}: expected 'wilson' or 'exact'.")
     rows = np.ones(len(p)) if n_rows is None else np.asarray(n_rows, float)
-    weight = rows if sample_weight is None else np.asarray(sample_weight, float)
+    weight = rows if sample_weight is None else read_sample_weight(sample_weight, len(p))
     bin_of_row = _equal_mass(p, weight, n_bins)
 
     def add(values: Floats) -> Floats:

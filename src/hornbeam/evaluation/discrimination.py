@@ -5,10 +5,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["KS", "LiftTable", "RocCurve", "gini", "ks_statistic", "lift_table", "roc_auc", "roc_curve"]
+__all__ = [
+    "KS",
+    "LiftTable",
+    "RocCurve",
+    "gini",
+    "ks_statistic",
+    "lift_table",
+    "read_outcomes",
+    "roc_auc",
+    "roc_curve",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +251,25 @@ def lift_table(y_true: Any, score: Any, n_groups: int = 10, *, n_rows: Any = Non
 
 def _checked(y_true: Any, score: Any) -> tuple[Bools, Floats]:
     """Return outcomes and scores as arrays; refuse outcomes of one kind only."""
-    y_true, score = np.asarray(y_true), np.asarray(score, float)
+    y_true, score = read_outcomes(y_true, score)
+    if not y_true.any() or y_true.all():
+        found = "rows of the class alone" if y_true.any() else "no row of the class"
+        raise DataError(f"{found}; expected rows of the class and other rows.")
+    return y_true, score
+
+
+def read_outcomes(y_true: Any, score: Any) -> tuple[Bools, Floats]:
+    """Return outcomes and scores as arrays; raise `DataError` for outcomes other than true and false.
+
+    Examples
+    --------
+    >>> read_outcomes(["no", "yes"], [0.1, 0.9])
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.DataError: outcomes other than true and false; ... Pass y == label.
+    """
+    with as_data_error("outcomes and scores"):
+        y_true, score = np.asarray(y_true), np.asarray(score, float)
     if y_true.shape != score.shape or score.ndim != 1:
         raise DataError(
             f"outcomes of shape {y_true.shape} beside scores of shape {score.shape}; expected one of each per row. "
@@ -250,10 +279,6 @@ def _checked(y_true: Any, score: Any) -> tuple[Bools, Floats]:
         raise DataError(
             "outcomes other than true and false; expected whether each row has the class. Pass y == label."
         )
-    y_true = y_true.astype(bool)
     if np.isnan(score).any():
         raise DataError("scores with NaN; expected a number for each row.")
-    if not y_true.any() or y_true.all():
-        found = "rows of the class alone" if y_true.any() else "no row of the class"
-        raise DataError(f"{found}; expected rows of the class and other rows.")
-    return y_true, score
+    return y_true.astype(bool), score

@@ -9,6 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Label
 
@@ -77,7 +79,7 @@ class ScoreSums:
         """
         p = _probabilities(probabilities)
         codes = _codes(y, labels, p.shape)
-        weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
+        weight = np.ones(len(p)) if sample_weight is None else read_sample_weight(sample_weight, len(p))
         rows = np.arange(len(p))
         p_true = p[rows, codes]
         # The sum over classes is that of p², minus 2 p_y, plus 1: no one-hot array is needed.
@@ -223,7 +225,8 @@ def calibration_error(y: Any, probabilities: Any, *, labels: Any = None, sample_
 
 
 def _probabilities(values: Any) -> Floats:
-    p = np.asarray(values, float)
+    with as_data_error("probabilities"):
+        p = np.asarray(values, float)
     if p.ndim == 1:
         p = np.column_stack([1.0 - p, p])
     if p.ndim != 2 or not len(p):
