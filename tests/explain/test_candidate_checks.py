@@ -115,3 +115,19 @@ def test_wrong_held_out_rows_are_refused():
         candidate_splits(clf, X, y, held_out=(X, None))
     with pytest.raises(ParameterError, match=r"Pass held_out=\(X, y\) to `edit`"):
         clf.edit(X, y).score_changes()
+
+
+@pytest.mark.parametrize("exponent", [-400, 240, 266, 400, 460])
+def test_held_out_gains_scale_with_the_square_of_the_target(exponent):
+    """Powers of two change no digit, and the error is the root of a fourth power, which fits no float."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = X[:, 0] + rng.normal(size=40)
+
+    def found(scale):
+        clf = TreeRegressor("cart", max_depth=2).fit(X, y * scale)
+        return candidate_splits(clf, X, y * scale, held_out=(X[::2], y[::2] * scale)).to_dict()
+
+    scale = 2.0**exponent
+    for name in ("held_out_gain", "held_out_error"):
+        assert [value / scale / scale for value in found(scale)[name]] == found(1.0)[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import nan, sqrt
+from math import ldexp, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,8 @@ def _gain_of_rates(
     if not n:
         return nan, nan
     mean = (weight * decrease).sum().item() / total
-    return mean, _error((squares * (decrease - mean) ** 2).sum().item(), n, total)
+    deviations = (squares * (decrease - mean) ** 2).sum().item()
+    return mean, _error(Fraction(deviations), n, Fraction(total))
 
 
 def _child_rates(child: CandidateChild, rates: Floats) -> Floats:
@@ -211,9 +212,21 @@ def _gain_of_means(split: CandidateSplit, sums: Counts, mean: float, units: Floa
         ),
         Fraction(0),
     )
-    return float(gain), _error(max(0.0, float(squares)), n, float(total))
+    return float(gain), _error(max(Fraction(0), squares), n, total)
 
 
-def _error(squares: float, n: int, total: float) -> float:
+def _error(squares: Fraction, n: int, total: Fraction) -> float:
     """Standard error of a weighted mean, from the sum of squared weighted deviations."""
-    return sqrt(squares * n / (n - 1)) / total if n > 1 else nan
+    return _square_root(squares * n / ((n - 1) * total**2)) if n > 1 else nan
+
+
+def _square_root(value: Fraction) -> float:
+    """Compute a square root that fits a float, where the square need not fit one.
+
+    Examples
+    --------
+    >>> _square_root(Fraction(10) ** 400), _square_root(Fraction(1, 4)), _square_root(Fraction(0))
+    (1e+200, 0.5, 0.0)
+    """
+    half = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
+    return ldexp(sqrt(value / Fraction(4) ** half), half)
