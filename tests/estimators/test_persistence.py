@@ -20,7 +20,7 @@ from hornbeam import (
     RuleClassifier,
     TreeClassifier,
 )
-from hornbeam.errors import ExportError, StorageError
+from hornbeam.errors import ParameterError, StorageError
 from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.export import rules_dict, to_c, to_onnx
 from hornbeam.smoothing import HGS
@@ -80,7 +80,7 @@ def check(again, estimator, left_behind=()):
     assert again.get_params() == estimator.get_params()
     fitted = {name for name in vars(estimator) if name.endswith("_")} - {*left_behind}
     assert {name for name in vars(again) if name.endswith("_")} == fitted
-    for name in fitted - {"forest_", "boosted_", "rules_", "tree_", "smoother_"}:
+    for name in fitted - {"forest_", "boosted_", "rules_", "source_tree_", "tree_", "smoother_"}:
         was, now = getattr(estimator, name), getattr(again, name)
         np.testing.assert_array_equal(now, was)
         assert np.asarray(now).dtype == np.asarray(was).dtype
@@ -205,7 +205,7 @@ def test_rules(labels, given_):
     clf = RuleClassifier(given_(labels), alpha=0.5).fit(ROWS, LABELS[labels])
     again = reloaded(clf)
     assert rules_dict(again.rules_) == rules_dict(clf.rules_)
-    assert again.tree_.digest == clf.tree_.digest
+    assert again.source_tree_.digest == clf.source_tree_.digest
     for method in ("predict", "predict_proba", "apply"):
         np.testing.assert_array_equal(getattr(again, method)(ROWS), getattr(clf, method)(ROWS))
     for was, now in zip(clf.predict_interval(ROWS), again.predict_interval(ROWS), strict=True):
@@ -336,12 +336,12 @@ def test_exports_refuse_several_trees(export):
     clf = ForestClassifier(2).fit(ROWS, LABELS["words"])
     for model in (clf, clf.forest_):
         with pytest.raises(
-            ExportError,
-            match=r"predicts with several trees; expected .* a Tree: ensembles are not.* hornbeam.distill",
+            ParameterError,
+            match=r"predicts with several trees; expected .* a Tree: .*hornbeam.save.* hornbeam.distill",
         ):
             export(model)
-    with pytest.raises(ExportError, match="predicts with rules; expected one tree: export its rules_"):
+    with pytest.raises(ParameterError, match="predicts with rules; expected one tree: show its rules_"):
         export(RuleClassifier().fit(ROWS, LABELS["words"]))
-    with pytest.raises(ExportError, match="This is a TreeClassifier; expected a fitted TreeClassifier"):
+    with pytest.raises(ParameterError, match="This is a TreeClassifier; expected a fitted TreeClassifier"):
         export(TreeClassifier())
     assert to_c(grown()) == to_c(grown().tree_)

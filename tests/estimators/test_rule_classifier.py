@@ -1,6 +1,7 @@
 """RuleClassifier: any rows, probabilities with intervals."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,13 +9,17 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbeam import RuleClassifier, Table, TreeClassifier
+from hornbeam import RuleClassifier, Table, TreeClassifier, candidate_splits, load, model_card, report
+from hornbeam.editing import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.interop import from_sklearn
+from hornbeam.plots import LeafDisplay, TreeDisplay
 from hornbeam.rules import choose_rules, extract, simplify
+from hornbeam.tree.route import predict_rows
 from hornbeam.tree.statistics.bounds import rate_bounds
 
 IRIS = load_iris(return_X_y=True)
@@ -36,7 +41,7 @@ def test_fit_is_extract_simplify_and_choose():
     rules = choose_rules(
         simplify(extract(tree, merge=False), table, confidence=0.1), table, alpha=2.0, seed=3
     )
-    assert clf.tree_.digest == tree.digest
+    assert clf.source_tree_.digest == tree.digest
     assert [rule.conditions for rule in clf.rules_] == [rule.conditions for rule in rules]
     assert (clf.predict_proba(X) == rules.predict(table)).all()
 
@@ -105,7 +110,7 @@ def test_any_tree_is_accepted():
     X, y = CANCER
     grown = TreeClassifier("cart", max_depth=3).fit(X, y)
     frozen = RuleClassifier(FrozenEstimator(grown)).fit(X, y)
-    assert frozen.tree_ is grown.tree_
+    assert frozen.source_tree_ is grown.tree_
     from_tree = RuleClassifier(grown.tree_).fit(X, y)
     asked_to_grow = RuleClassifier(TreeClassifier("cart", max_depth=3)).fit(X, y)
     for other in (from_tree, asked_to_grow):
@@ -151,3 +156,32 @@ def test_copies_and_pickles_predict_the_same():
     assert (again.predict_proba(PATIENTS) == clf.predict_proba(PATIENTS)).all()
     fresh = clone(clf).fit(PATIENTS, ILL)
     assert (fresh.predict_proba(PATIENTS) == clf.predict_proba(PATIENTS)).all()
+
+
+def test_reports_plots_and_edits_refuse_rules_instead_of_using_their_tree():
+    """The tree predicts something else: its log loss is five times that of the rules here."""
+    X, y = CANCER
+    train, test, known, unknown = train_test_split(X[:, :6], y, random_state=0, stratify=y)
+    clf = RuleClassifier().fit(train, known)
+    tree = predict_rows(clf.source_tree_, Table.read(test, schema=clf.source_tree_.schema))
+    assert log_loss(unknown, tree) > 2 * log_loss(unknown, clf.predict_proba(test))
+    for use in (
+        lambda: report(clf, test, unknown),
+        lambda: model_card(clf, test, unknown),
+        lambda: report(clf.source_tree_, test, unknown, earlier=clf),
+        lambda: TreeDisplay.from_estimator(clf),
+        lambda: LeafDisplay.from_estimator(clf),
+        lambda: candidate_splits(clf, train, known),
+        lambda: TreeEditor.of(clf, train, known),
+    ):
+        with pytest.raises(
+            ParameterError, match=r"This is a RuleClassifier, .*rules_text, or pass source_tree_"
+        ):
+            use()
+
+
+def test_files_of_earlier_versions_have_the_tree_of_the_rules():
+    clf = load(Path(__file__).parents[1] / "storage" / "golden" / "1.2.hornbeam")
+    assert clf.source_tree_.n_leaves > 1
+    assert not hasattr(clf, "tree_")
+    assert pickle.loads(pickle.dumps(clf)).source_tree_.digest == clf.source_tree_.digest

@@ -9,7 +9,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import hornbeam
 from hornbeam import TreeClassifier
-from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
+from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.export import to_markdown, to_text
 from hornbeam.plots.estimator_access import fitted_tree
 from hornbeam.tree.unwrap import unwrap
@@ -57,7 +57,7 @@ def test_a_pipeline_that_changes_rows_is_neither_saved_nor_exported(tmp_path):
     pipeline = make_pipeline(MinMaxScaler(), TreeClassifier()).fit(X, Y)
     for use, error in (
         (lambda: hornbeam.save(pipeline, tmp_path / "m.hornbeam"), StorageError),
-        (lambda: to_text(pipeline), ExportError),
+        (lambda: to_text(pipeline), ParameterError),
     ):
         with pytest.raises(
             error, match=r"a Pipeline with the steps 'minmaxscaler' before .*Pass pipeline\[-1\]"

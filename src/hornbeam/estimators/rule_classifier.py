@@ -61,8 +61,8 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
     ----------
     rules_ : RuleSet
         The rules in order; `hornbeam.export.rules_text` formats them.
-    tree_ : Tree
-        The tree that the rules were made from.
+    source_tree_ : Tree
+        The tree that the rules were made from. Its predictions are not those of the rules.
     classes_ : ndarray of shape (n_classes,)
         The class labels.
     n_classes_ : int
@@ -170,7 +170,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
         rules = simplify(extract(most_probable, merge=False), table, confidence=confidence)
         chosen = choose_rules(rules, table, alpha=alpha, seed=resolve_seed(self.random_state))
         self._set_fitted(chosen.with_decision(decision), table.names)
-        self.tree_ = tree
+        self.source_tree_ = tree
         self.classes_ = labels.all_classes(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self

@@ -428,7 +428,7 @@ def _measure(model: Any, X: Any, classes: NDArray[Any]) -> _Measured:
 def _root(model: Any) -> tuple[str | None, float] | None:
     """Return the feature and the threshold of the root split, NaN if it has none; None if there is no tree."""
     inner = unwrap(model).model
-    if not _is_tree(inner):
+    if not hasattr(inner, "tree_"):
         return None
     tree = inner.tree_
     arrays = tree.skeleton if isinstance(tree, Tree) else tree
@@ -440,10 +440,6 @@ def _root(model: Any) -> tuple[str | None, float] | None:
         return f"x{feature}" if names is None else str(names[feature]), threshold
     known = tree.schema.features[feature]
     return known.name, threshold if known.kind is Kind.NUMERIC else np.nan
-
-
-def _is_tree(model: Any) -> bool:
-    return hasattr(model, "tree_") and not hasattr(model, "rules_")  # rules have the tree that they came from
 
 
 def _roots(base: _Measured, found: list[_Measured]) -> tuple[RootSplit, ...] | None:
@@ -470,7 +466,7 @@ def _leaves(
 ) -> LeafSpread | None:
     """Summarise the mean predictions of the rows of each leaf, added in an order that does not depend on that of X."""
     inner = unwrap(model)
-    if not _is_tree(inner.model):
+    if not hasattr(inner.model, "tree_"):
         return None
     ends: Indices = inner.model.apply(X if inner.before is None else inner.before.transform(X))
     node, leaf, rows = np.unique(ends, return_inverse=True, return_counts=True)

@@ -13,7 +13,6 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.wording import rule_texts
-from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.people.markdown import code_span
 from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
 from hornbeam.export.wording import label_text, threshold_text
@@ -21,6 +20,7 @@ from hornbeam.html_table import html_table
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats, Label
 
 __all__ = ["ScoreTerm", "Scorecard", "Segment", "scorecard"]

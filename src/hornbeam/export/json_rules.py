@@ -10,12 +10,13 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.export.checks import HasTree, check_path_tests, single_tree
+from hornbeam.export.checks import check_path_tests
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label
 from hornbeam.kernels.elementary import log
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.unwrap import HasTree, single_tree
 
 __all__ = ["json_features", "json_value", "to_json"]
 

@@ -3,33 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hornbeam.errors import DataError
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
-from hornbeam.tree.unwrap import unwrap
+from hornbeam.tree.unwrap import single_tree, unwrap
 from hornbeam.typing import Label
 
 __all__ = ["class_number", "fitted_tree"]
 
 
 def fitted_tree(estimator: Any) -> Tree:
-    """Return the tree of a fitted estimator, or the tree itself.
+    """Return the tree of a fitted estimator, also at the end of a pipeline, or the tree itself.
 
     Examples
     --------
     >>> fitted_tree("oak")
     Traceback (most recent call last):
         ...
-    hornbeam.errors.DataError: str has no tree to draw; expected a fitted TreeClassifier or TreeRegressor, or a ...
+    hornbeam.errors.ParameterError: This is a str; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
     """
-    inner = unwrap(estimator).model
-    tree = inner if isinstance(inner, Tree) else getattr(inner, "tree_", None)
-    if isinstance(tree, Tree):
-        return tree
-    raise DataError(
-        f"{type(estimator).__name__} has no tree to draw; expected a fitted TreeClassifier or TreeRegressor, or a "
-        "Tree. Trees of other libraries become one with hornbeam.interop."
-    )
+    return single_tree(unwrap(estimator).model)
 
 
 def class_number(classes: Sequence[Label], positive: Label | None) -> int:

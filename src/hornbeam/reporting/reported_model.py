@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.positive import class_code
-from hornbeam.tree.unwrap import unwrap
+from hornbeam.tree.unwrap import single_tree, unwrap
 
 __all__ = ["ReportedModel"]
 
@@ -63,23 +62,12 @@ class ReportedModel:
         if isinstance(model, Tree):
             return cls(model, _reader(model), positive=_code(model, positive))
         kind, settings = type(model).__name__, _settings(model)
-        if hasattr(model, "tree_"):
-            tree: Tree = model.tree_
-            return cls(tree, model._read, kind, settings, _code(tree, positive))
-        if hasattr(model, "forest_") or hasattr(model, "boosted_"):
-            raise ParameterError(
-                f"this {kind} answers with several trees, expected one: fit a TreeClassifier or a TreeRegressor, or "
-                "make one tree of a classifier with hornbeam.distill."
-            )
-        trees: tuple[Tree, ...] = getattr(model, "trees_", ())
-        if len(trees) != 1:
-            found = f"holds {len(trees)} trees" if trees else "holds no tree"
-            raise ParameterError(
-                f"this {kind} {found}, expected a Tree, or a fitted TreeClassifier, TreeRegressor or "
-                "SmoothedClassifier of one tree: call fit first, and of a forest pass one of its trees_."
-            )
-        reading = model._reading
-        return cls(trees[0], reading.read, kind, settings, _code(trees[0], positive), reading)
+        reading: InputConventions | None = getattr(model, "_reading", None)
+        if reading is not None and len(model.trees_) == 1:  # a SmoothedClassifier
+            [tree] = model.trees_
+            return cls(tree, reading.read, kind, settings, _code(tree, positive), reading)
+        tree = single_tree(model)
+        return cls(tree, getattr(model, "_read", _reader(tree)), kind, settings, _code(tree, positive))
 
     @property
     def costs(self) -> Costs | None:

@@ -1,10 +1,17 @@
-"""The model inside a scikit-learn search or pipeline."""
+"""The tree of a model, and the model inside a scikit-learn search or pipeline."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from hornbeam.errors import ParameterError
+from hornbeam.tree.tree import Tree
 
-__all__ = ["Unwrapped", "unwrap"]
+__all__ = ["HasTree", "Unwrapped", "single_tree", "unwrap"]
+
+
+class HasTree(Protocol):
+    """An estimator that holds one tree once it is fitted."""
+
+    tree_: Tree
 
 
 class Unwrapped(NamedTuple):
@@ -58,3 +65,46 @@ def unwrap(model: Any) -> Unwrapped:
         last = unwrap(model.steps[-1][1])
         return Unwrapped(last.model, model[:-1] if before else last.before)
     return Unwrapped(model)
+
+
+def single_tree(model: Any) -> Tree:
+    """Return a tree, or that of a fitted estimator, also inside a search.
+
+    Raises
+    ------
+    ParameterError
+        If the model does not predict with one tree, or is a pipeline that transforms the rows before.
+
+    Examples
+    --------
+    >>> single_tree([1, 2])
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: This is a list; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
+    """
+    inner = unwrap(model)
+    if inner.before is not None:
+        raise ParameterError(f"This is {inner.pipeline_error}.")
+    model = inner.model
+    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    found = f"This is a {type(model).__name__}"
+    expected = "expected a fitted TreeClassifier or TreeRegressor, or a Tree"
+    if hasattr(model, "rules_"):
+        advice = (
+            ", which predicts with rules; expected one tree: show its rules_ with hornbeam.export.rules_text, or pass "
+            "source_tree_, the tree that they were made from, which predicts something else."
+        )
+    elif any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
+        advice = (
+            f", which predicts with several trees; {expected}: keep ensembles with hornbeam.save, or make one tree of "
+            "them with hornbeam.distill."
+        )
+    elif hasattr(model, "trees_"):
+        advice = f"; {expected}: pass one of its trees_."
+    elif tree is not None:
+        advice = f"; {expected}: make one of its tree with hornbeam.interop."
+    else:
+        advice = f"; {expected}{': call fit first' if hasattr(model, 'fit') else ''}."
+    raise ParameterError(found + advice)

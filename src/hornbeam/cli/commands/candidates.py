@@ -60,9 +60,10 @@ def candidates(
     from hornbeam import candidate_splits, load
     from hornbeam.data.engine import LocalEngine
     from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)
-    tree = getattr(estimator, "tree_", estimator)
+    tree = single_tree(estimator)
 
     X, y, sample_weight = training_rows(tree, data, text, target, weight, jobs=jobs)
     found = candidate_splits(

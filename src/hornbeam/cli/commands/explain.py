@@ -31,14 +31,18 @@ def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any
     hornbeam explain income.hornbeam new.csv --row 3
     """
     from hornbeam import load
+    from hornbeam.data.table import Table
+    from hornbeam.explain import explain as explanations_of
+    from hornbeam.tree.unwrap import single_tree
 
-    estimator = load(model)
-    X = rows_for(getattr(estimator, "tree_", estimator), data, text, keep=()).X
+    tree = single_tree(load(model))
+    X = rows_for(tree, data, text, keep=()).X
     numbers = numbers or (1,)
     for number in numbers:
         if number > X.num_rows:
             raise DataError(f"There is no row {number} in {data!r}; it has {X.num_rows:,}.")
-    reasons = [estimator.explain(X.slice(number - 1, 1))[0] for number in numbers]
+    asked = Table.read(X.take([number - 1 for number in numbers]), schema=tree.schema)
+    reasons = explanations_of(tree, asked)
     explanations = [{"row": number, **why.to_dict()} for number, why in zip(numbers, reasons, strict=True)]
     texts = [f"row {number}\n{why}" for number, why in zip(numbers, reasons, strict=True)]
     emit({"explanations": explanations}, "\n\n".join(texts))

@@ -67,9 +67,10 @@ def read_report_input(
     from hornbeam.data.source_like import is_source
     from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.tree.decision.positive import parse_class
+    from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)
-    tree = getattr(estimator, "tree_", estimator)
+    tree = single_tree(estimator)
     found: dict[str, Any] = {"engine": LocalEngine(n_threads(-1))}
     if positive is not None:
         found["positive"] = parse_class(tree.schema.classes, positive)
@@ -134,11 +135,11 @@ def report(
     hornbeam report income.hornbeam test.csv --target income --training train.csv -o report.html
     """
     from hornbeam import report as write_report
+    from hornbeam.tree.unwrap import single_tree
 
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
     if training is not None:
-        tree = getattr(inputs.model, "tree_", inputs.model)
-        inputs.compared["training"] = training_rows(tree, training, text, target, weight)
+        inputs.compared["training"] = training_rows(single_tree(inputs.model), training, text, target, weight)
     write_report(inputs.model, inputs.X, inputs.y, output, stability=stability, **inputs.compared)
     emit({"model": model, "rows": inputs.n_rows, "output": output})
     message(f"{inputs.n_rows:,} rows, saved as {output}")

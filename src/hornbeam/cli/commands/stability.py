@@ -48,8 +48,8 @@ def stability(
     from hornbeam.evaluation import stability as stability_of
 
     estimator = load(model)
-    tree = getattr(estimator, "tree_", estimator)
-    rows = rows_for(tree, data, text, target, keep=[name for name in (weight, groups) if name is not None])
+    fitted = getattr(estimator, getattr(estimator, "_fitted", ""), estimator)  # it has the schema
+    rows = rows_for(fitted, data, text, target, keep=[name for name in (weight, groups) if name is not None])
     columns = {
         name: None if column is None else rows.table[column].to_numpy()
         for name, column in (("sample_weight", weight), ("groups", groups))

@@ -7,6 +7,7 @@ import click
 from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
 from hornbeam.cli.saving import check_output
+from hornbeam.errors import DataError
 
 __all__ = ["update"]
 
@@ -30,10 +31,15 @@ def update(
     hornbeam update income.hornbeam july.csv --target income -o july.hornbeam
     """
     from hornbeam import load, save
+    from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)
+    if not hasattr(estimator, "update"):
+        raise DataError(
+            f"{model!r} holds a {type(estimator).__name__}; expected a TreeClassifier or a TreeRegressor: save one."
+        )
     check_output(output)
-    rows = rows_for(estimator.tree_, data, text, target, keep=())
+    rows = rows_for(single_tree(estimator), data, text, target, keep=())
     estimator.update(rows.X, rows.y, decay=decay)
     save(estimator, output)
     emit({"model": output, "digest": estimator.tree_.digest, "added": rows.X.num_rows})

@@ -132,9 +132,10 @@ def _rows_of_model(
 ) -> tuple[Any, _Rows]:
     """Load a model and read its rows: all of the file, or those that this command would fit a tree to."""
     from hornbeam import load
+    from hornbeam.tree.unwrap import single_tree
 
     estimator = load(path)
-    tree = getattr(estimator, "tree_", estimator)
+    tree = single_tree(estimator)
     table = rows_for(tree, data, text, target).table
     n = _n_held_out(table.num_rows)
     held_out = tree.rows[0] == table.num_rows - n

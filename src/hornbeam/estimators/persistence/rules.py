@@ -31,7 +31,7 @@ __all__ = ["pack", "unpack"]
 
 def pack(estimator: Any) -> Model:
     """Convert an estimator into its tree and plain values."""
-    rules, tree = estimator.rules_, estimator.tree_
+    rules, tree = estimator.rules_, estimator.source_tree_
     inner = {"estimator": _encode_estimator(estimator.estimator, tree)}
     learned = encode_classes(estimator.classes_) | {
         "named": hasattr(estimator, "feature_names_in_"),
@@ -63,7 +63,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
     if default.conditions:
         raise StorageError("the default rule has conditions; expected none: it is for every other row")
     estimator._set_fitted(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
-    estimator.tree_ = tree
+    estimator.source_tree_ = tree
     estimator.classes_ = decode_classes(tree.schema.classes, dtype)
     estimator.n_classes_ = len(estimator.classes_)
     check_predict_parameters(estimator, tree.schema.classes)

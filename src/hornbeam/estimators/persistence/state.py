@@ -33,6 +33,7 @@ _LEARNED = frozenset(
         "oob_score_",
         "rules_",
         "smoother_",
+        "source_tree_",
         "tree_",
         "validation_losses_",
     ]

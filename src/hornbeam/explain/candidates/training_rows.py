@@ -13,7 +13,7 @@ from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.smoothing.teacher_prior import DISTILLED
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import unwrap
+from hornbeam.tree.unwrap import single_tree, unwrap
 
 __all__ = ["TrainingRows", "class_weight_of", "read_table", "refuse_unseen", "tree_and_recipe"]
 
@@ -75,19 +75,11 @@ def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
     """Return the tree of a model, and how it was binned and grown."""
     if grower is not None and not isinstance(grower, Grower):
         raise ParameterError(f"grower={shown(grower)}: expected a Grower. Pass Grower('gini'), say.")
-    inner = unwrap(model)
-    if inner.before is not None:
-        raise ParameterError(f"model is {inner.pipeline_error}.")
-    tree = inner.model if isinstance(inner.model, Tree) else getattr(inner.model, "tree_", None)
-    if not isinstance(tree, Tree):
-        raise ParameterError(
-            f"model is a {type(inner.model).__name__} without a tree; expected a fitted TreeClassifier or "
-            "TreeRegressor, or a Tree. Call fit first, or pass one tree of a forest."
-        )
-    max_bins: Any = getattr(inner.model, "max_bins", "auto")
+    tree, estimator = single_tree(model), unwrap(model).model
+    max_bins: Any = getattr(estimator, "max_bins", "auto")
     if max_bins == "auto":
         presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
-        preset = getattr(inner.model, "preset", "default")
+        preset = getattr(estimator, "preset", "default")
         max_bins = presets[preset].max_bins if preset in presets else "auto"
     return tree, Recipe(max_bins, _grower(tree) if grower is None else grower)
 

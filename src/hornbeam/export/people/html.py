@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.checks import HasTree, check_text, single_tree
+from hornbeam.export.checks import check_text
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
@@ -25,6 +25,7 @@ from hornbeam.export.wording import (
     threshold_digits,
 )
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Floats
 

@@ -7,11 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.export.checks import HasTree, check_limit, check_path_tests, single_tree
+from hornbeam.export.checks import check_limit, check_path_tests
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path, slots
 
 __all__ = ["code_span", "markdown_text", "to_markdown"]

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.export.checks import HasTree, check_limit, single_tree
+from hornbeam.export.checks import check_limit
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.export.prediction_text import prediction_text
@@ -23,6 +23,7 @@ from hornbeam.export.wording import (
     shortened,
 )
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Floats, Indices
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from hornbeam.export.checks import HasTree, check_limit, single_tree
+from hornbeam.export.checks import check_limit
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Label
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
-from hornbeam.export.checks import HasTree, check_not_fractional, check_path_tests, single_tree
+from hornbeam.export.checks import check_not_fractional, check_path_tests
 from hornbeam.export.runtime.pmml_slopes import segments
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Category, Label
 
 __all__ = ["to_pmml"]

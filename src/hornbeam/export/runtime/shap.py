@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ExportError
-from hornbeam.export.checks import HasTree, check_no_slopes, check_not_fractional, single_tree
+from hornbeam.export.checks import check_no_slopes, check_not_fractional
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 
 __all__ = ["to_shap"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hornbeam.errors import import_extra
-from hornbeam.export.checks import HasTree, check_no_slopes, check_not_fractional, single_tree
+from hornbeam.export.checks import check_no_slopes, check_not_fractional
 from hornbeam.export.runtime.binary_splits import BinarySplit, binary_splits
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 
 if TYPE_CHECKING:
     from treelite import Model

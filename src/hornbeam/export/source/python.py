@@ -6,11 +6,11 @@ from typing import Any
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label, wrapped
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Label
 
 __all__ = ["to_python"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hornbeam.errors import ParameterError, import_extra
-from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.rules import RuleSet
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 
 __all__ = ["rules_where", "to_sql"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.checks import HasTree, check_table, single_tree
+from hornbeam.export.checks import check_table
 from hornbeam.export.source.c.declarations import class_names, declarations
 from hornbeam.export.source.c.nested import nested
 from hornbeam.export.source.c.numbers import NUMBERS, Real
@@ -21,6 +21,7 @@ from hornbeam.export.source.c.tables import array, binned_walk, binning, flat_wa
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 
 __all__ = ["to_c"]
 
