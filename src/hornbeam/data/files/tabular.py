@@ -11,6 +11,7 @@ from hornbeam.data.files.delimited import arrow_types, read_delimited
 from hornbeam.data.files.folder_columns import folder_array, folder_types, folder_values
 from hornbeam.data.files.paths import list_files, need_arrow
 from hornbeam.data.files.stores import file_errors, one_line, open_parquet, read_file, read_in_turn
+from hornbeam.data.reading.arrow import decimals_as_floats
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
@@ -411,6 +412,8 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
         try:
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
+            if pa.types.is_decimal(column.type) and kind == "number":
+                column = pa.array(decimals_as_floats(column), from_pandas=True)
             column = column.cast(arrow_types()[kind])
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise SchemaError(

@@ -15,9 +15,9 @@ from hornbeam.data.schema import Feature, Kind, sorted_categories
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Category
 
-__all__ = ["MISSING", "UNSEEN", "Column", "loses_digits", "unusable_column_error"]
+__all__ = ["EXACT", "MISSING", "UNSEEN", "Column", "loses_digits", "unusable_column_error"]
 
-_EXACT = 2**53  # float64 represents every whole number up to here
+EXACT = 2**53  # float64 represents every whole number up to here
 MISSING = -1
 UNSEEN = -2
 
@@ -156,7 +156,7 @@ def loses_digits(values: NDArray[Any]) -> bool:
     """
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return False
-    if int(values.min()) >= -_EXACT and int(values.max()) <= _EXACT:
+    if int(values.min()) >= -EXACT and int(values.max()) <= EXACT:
         return False
     numbers = values.astype(np.float64)
     low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max + 1  # both are powers of two, or 0
@@ -166,7 +166,7 @@ def loses_digits(values: NDArray[Any]) -> bool:
 
 def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
     """Whether conversion to float64 rounded whole numbers among Python objects."""
-    large = np.flatnonzero(np.abs(numbers) >= _EXACT).tolist()
+    large = np.flatnonzero(np.abs(numbers) >= EXACT).tolist()
     return any(isinstance(values[at], Integral) and int(values[at]) != numbers.item(at) for at in large)
 
 

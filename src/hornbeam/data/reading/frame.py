@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.reading.arrow import check_arrow
+from hornbeam.data.reading.arrow import check_arrow, decimals_as_floats
 from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
 from hornbeam.data.reading.named_rows import is_named_rows, missing_columns_error, read_named_rows
 from hornbeam.data.reading.raw_columns import RawColumns, as_array, check_shape
@@ -289,10 +289,17 @@ def _read_series(series: "nw.Series[Any]", name: str) -> Column:
     """Read one column of a frame by its type."""
     import narwhals.stable.v2 as nw
 
+    arrow = _arrow_array(series)
+    if arrow is not None and str(arrow.type).startswith(
+        "decimal"
+    ):  # narwhals refuses those of a negative scale
+        return Column(decimals_as_floats(arrow))
     dtype = series.dtype
     if series.implementation.is_pandas_like() and series.to_native().dtype == object:
         return Column.read(series.to_numpy(), name)
     if dtype.is_numeric():
+        if dtype.is_decimal():
+            series = series.cast(nw.String)  # parsed exactly; a cast to floats is not
         wide = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)  # NumPy has no such types
         values = (series.cast(nw.Float64) if wide else series).to_numpy()
         column = Column.read(values, name)
@@ -309,6 +316,14 @@ def _read_series(series: "nw.Series[Any]", name: str) -> Column:
     raise unusable_column_error(name, dtype, temporal=dtype.is_temporal())
 
 
+def _arrow_array(series: "nw.Series[Any]") -> Any:
+    """Return the Arrow array of a series of pyarrow, or of pandas that has one; None for others."""
+    native: Any = series.to_native()
+    if series.implementation.is_pyarrow():
+        return native
+    return native.array.__arrow_array__() if hasattr(native.dtype, "pyarrow_dtype") else None
+
+
 def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
     """Read text or categories as codes into a dictionary.
 
@@ -317,11 +332,10 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
     import narwhals.stable.v2 as nw
 
     native: Any = series.to_native()
-    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
-        native = native.array.__arrow_array__()  # pandas fails on nulls in Arrow dictionaries
-    if hasattr(native, "combine_chunks"):
-        check_arrow(native, f"Column {name!r}")
-        array = native.combine_chunks()
+    arrow = _arrow_array(series)  # pandas fails on nulls in Arrow dictionaries
+    if arrow is not None:
+        check_arrow(arrow, f"Column {name!r}")
+        array = arrow.combine_chunks()
         array = array if hasattr(array, "dictionary") else array.dictionary_encode()
         codes = array.indices.cast("int32").fill_null(-1).to_numpy()
         return Column.categorical(codes, array.dictionary.to_pylist(), name, ordered=array.type.ordered)
