@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 import hornbeam
 
-UNSEEN = -2  # the code of a category that training did not have
+UNSEEN = -2  # for the row function, a category that training did not have; in a numeric column, a number
 
 
 def app() -> FastAPI:
@@ -29,37 +29,35 @@ def service(clf: hornbeam.TreeClassifier) -> FastAPI:
     unseen: Counter[str] = Counter()
     api = FastAPI()
 
-    def encoded(row: dict[str, Any]) -> tuple[float, ...]:
-        """Numbers as they are, categories as their codes."""
-        codes = [code_of(feature, row[feature.name]) for feature in schema.features]
-        unseen.update(
-            feature.name for feature, code in zip(schema.features, codes, strict=True) if code == UNSEEN
-        )
-        return tuple(codes)
+    def count_unseen(row: dict[str, Any]) -> None:
+        unseen.update(feature.name for feature in schema.features if is_unseen(feature, row[feature.name]))
 
     @api.post("/probabilities")
     def probabilities(row: row_type) -> dict[str, float]:
         """Answer one row in microseconds."""
-        return dict(zip(classes, answer(encoded(row.model_dump())), strict=True))
+        values = row.model_dump()
+        count_unseen(values)
+        codes = tuple(code_of(feature, values[feature.name]) for feature in schema.features)
+        return dict(zip(classes, answer(codes), strict=True))
 
     @api.post("/decisions")
     def decisions(rows: list[row_type]) -> list[dict[str, Any]]:
         """Decide rows as `predict` does, and say why."""
         values = [row.model_dump() for row in rows]
-        X = [[row[name] for name in schema.names] for row in values]
         for row in values:
-            encoded(row)
-        labels = clf.predict(X).tolist()
-        reasons = [[str(reason) for reason in one.reasons()] for one in clf.explain(X)]
-        pairs = zip(labels, reasons, clf.predict_proba(X).tolist(), strict=True)
+            count_unseen(row)
         return [
-            {"decision": label, "reasons": why, "probabilities": dict(zip(classes, p, strict=True))}
-            for label, why, p in pairs
+            {
+                "decision": one.label,
+                "reasons": [str(reason) for reason in one.reasons()],
+                "probabilities": dict(zip(classes, one.probability, strict=True)),
+            }
+            for one in clf.explain(values)
         ]
 
     @api.get("/unseen")
     def unseen_categories() -> dict[str, int]:
-        """Count the values of each column that training did not have: what a monitoring job reads."""
+        """Count the categories of each column that training did not have: what a monitoring job reads."""
         return dict(unseen)
 
     return api
@@ -78,11 +76,17 @@ def kind_of(feature: hornbeam.Feature) -> Any:
     return type(feature.categories[0]) if feature.categories else float
 
 
+def is_unseen(feature: hornbeam.Feature, value: Any) -> bool:
+    """Tell whether a value is a category that training did not have. Numbers are not categories."""
+    return feature.kind != "numeric" and value is not None and value not in feature.categories
+
+
 def code_of(feature: hornbeam.Feature, value: Any) -> float:
-    """Encode a value as the row function takes it."""
+    """Encode a value as the row function takes it: a number as it is, a category as its position."""
     if value is None:
         return math.nan
     if feature.kind == "numeric":
         return value
-    unseen = math.nan if feature.kind == "ordinal" else UNSEEN
-    return feature.categories.index(value) if value in feature.categories else unseen
+    if is_unseen(feature, value):
+        return math.nan if feature.kind == "ordinal" else UNSEEN
+    return feature.categories.index(value)

@@ -1,10 +1,12 @@
 """The FastAPI example on a real server: it predicts as the model does, and refuses wrong rows."""
 
+import importlib.util
 import os
 import socket
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -117,4 +119,33 @@ def test_a_row_without_a_column_is_refused(client):
 def test_unseen_categories_are_counted(client):
     before = client.get("/unseen").json()
     client.post("/decisions", json=[REQUESTS[3], REQUESTS[3]])
-    assert client.get("/unseen").json() == {"home": before.get("home", 0) + 2}
+    client.post("/probabilities", json=REQUESTS[3])
+    assert client.get("/unseen").json() == {"home": before.get("home", 0) + 3}
+
+
+def test_the_number_minus_two_is_not_an_unseen_category(client, clf):
+    before = client.get("/unseen").json()
+    row = REQUESTS[0] | {"income": -2.0, "years": -2}
+    found = client.post("/probabilities", json=row).json()
+    assert list(found.values()) == clf.predict_proba(frame([row]))[0].tolist()
+    client.post("/decisions", json=[row])
+    assert client.get("/unseen").json() == before
+
+
+def test_decisions_warn_of_nothing_and_take_at_most_three_times_as_long(clf):
+    """The service in this process, without a socket, so that its processor time can be measured."""
+    testclient = pytest.importorskip("fastapi.testclient")
+    spec = importlib.util.spec_from_file_location("fastapi_app", EXAMPLES / "fastapi_app.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    client = testclient.TestClient(module.service(clf))
+
+    def seconds(address, rows):
+        start = time.process_time()
+        assert client.post(address, json=rows).status_code == 200
+        return time.process_time() - start
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hornbeam.errors.HornbeamWarning)
+        decisions = min(seconds("/decisions", REQUESTS[:1]) for _ in range(50))
+    assert decisions < 3 * min(seconds("/probabilities", REQUESTS[0]) for _ in range(50))

@@ -120,8 +120,9 @@ class TreeMethods(TreePredictsTo, ExplainMethods):
         Returns
         -------
         callable
-            Takes a row as a float64 array or a tuple of floats; a nominal value is its position in the schema's
-            categories. Returns a tuple: the class probabilities, or the one predicted mean.
+            Takes a row as a float64 array or a tuple of floats. A category is its position in the schema's
+            categories; an unseen one is -2 in a nominal column and NaN in an ordinal one; a missing value is NaN.
+            Returns a tuple: the class probabilities, or the one predicted mean.
 
         Examples
         --------
