@@ -60,3 +60,36 @@ def test_the_prose_quotes_the_studies():
     assert "30 leaves or fewer on half of 144 sets, 116 on the mean" in when_not
     assert "| 40-5-99 (p = 6e-07) |" in pruned
     assert "on 99 sets of 144" in page
+
+
+def test_pages_have_the_measured_price_of_the_default():
+    """How many times as long a default fit takes as one that chooses nothing on held-out rows."""
+    ratios = {
+        n: 1 / comparison.lines(f"speed/default-{n}.jsonl")[-1]["ratios"]["asks nobody"]
+        for n in (300, 500, 1000, 10_000, 50_000, 1_000_000)
+    }
+    few, more, thousand, ten, fifty, million = (f"{ratio:.2g}" for ratio in ratios.values())
+    large = f"{ten} times as long as a tree without that at 10,000 rows, {fifty} times at 50,000 and {million} times"
+    assert large in " ".join(comparison.PAGE.read_text(encoding="utf-8").split())
+    guide = " ".join((ROOT / "docs/guide/smoothing.md").read_text(encoding="utf-8").split())
+    assert f"takes {few} times as long as one without at 300 rows" in guide
+    assert (
+        f"{more} times at 500, {thousand} times at 1,000, {ten} times at 10,000, {fifty} times at 50,000"
+        in guide
+    )
+
+
+def test_the_page_has_what_was_measured_again():
+    page = " ".join(comparison.PAGE.read_text(encoding="utf-8").split())
+    grown = comparison.lines("speed/grow-100k-2-full-again.jsonl")[-1]["seconds"]
+    ours, theirs = grown["hornbeam"], grown["sklearn-entropy"]
+    assert (
+        f"{ours:.2f} for Hornbeam and {theirs:.2f} for scikit-learn: {theirs / ours:.0f} times as fast"
+        in page
+    )
+    row = comparison.lines("speed/predict-single-again.jsonl")[-1]["seconds"]
+    usual, lean = (
+        [1e6 * row[way][of] for of in ("hornbeam", "sklearn-entropy")] for way in ("usual", "lean")
+    )
+    assert f"Hornbeam {usual[0]:.0f} µs and scikit-learn {usual[1]:.0f} in the usual way" in page
+    assert f"{lean[0]:.1f} and {lean[1]:.1f} in the leanest" in page
