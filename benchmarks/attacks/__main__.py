@@ -2,8 +2,9 @@
 
     python -m benchmarks.attacks                            # every light area, a minute each
     python -m benchmarks.attacks models --n 100000          # an area, a number of cases
+    python -m benchmarks.attacks trees readable ensembles --n 5000     # random fits, judged by all oracles
     python -m benchmarks.attacks interrupts limits --seconds 600
-    python -m benchmarks.attacks --ci                       # about 100 seconds, the same cases each time
+    python -m benchmarks.attacks --ci                       # about two minutes, the same cases each time
     python -m benchmarks.attacks --replay tests/attacks/kept/models-0123abcd.json
 
 A failure is shrunk and written to ``tests/attacks/kept``; the tests judge what is there. Exit status 1 if anything

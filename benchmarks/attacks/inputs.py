@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbeam
 from hornbeam.errors import HornbeamError
 
-__all__ = ["IN_CI", "NEEDS", "draw", "judge"]
+__all__ = ["IN_CI", "NEEDS", "draw", "is_ours", "judge", "words"]
 
 NEEDS = ("pandas", "polars", "pyarrow")
 IN_CI = 1000
@@ -308,9 +308,9 @@ def judge(case: dict[str, Any]) -> str | None:
     except (HornbeamError, MemoryError):
         return None
     except Exception as error:
-        if isinstance(estimator, hornbeam.SmoothedClassifier) and not _is_ours(error):
+        if isinstance(estimator, hornbeam.SmoothedClassifier) and not is_ours(error):
             return None  # what the wrapped estimator raises is its own
-        return f"fit raised {_words(error)}"
+        return f"fit raised {words(error)}"
 
 
 def _tried(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> str | None:
@@ -321,7 +321,7 @@ def _tried(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> str | Non
             return None if np.isfinite(found).all() else "predict gives a number that is not finite"
         belief = estimator.predict_proba(X)
     except Exception as error:
-        return f"fit took X, and predict raised {_words(error)}"
+        return f"fit took X, and predict raised {words(error)}"
     if not np.isfinite(belief).all() or belief.min() < 0 or belief.max() > 1:
         return "a probability is not between 0 and 1"
     if np.abs(belief.sum(axis=1) - 1).max() > 1e-9:
@@ -329,13 +329,13 @@ def _tried(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> str | Non
     return None if len(found) == len(belief) else "predict and predict_proba differ in length"
 
 
-def _is_ours(error: BaseException) -> bool:
+def is_ours(error: BaseException) -> bool:
     """Whether Hornbeam raised an error, and not what it called."""
     frames = traceback.extract_tb(error.__traceback__)
     return "sklearn" not in "".join(frame.filename for frame in frames)
 
 
-def _words(error: BaseException) -> str:
+def words(error: BaseException) -> str:
     where = traceback.extract_tb(error.__traceback__)[-1]
     ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "hornbeam" in frame.filename]
     place = ours[-1] if ours else where
