@@ -178,3 +178,13 @@ def test_held_out_rows_are_no_worse_than_scikit_learns():
         BoostedTreesRegressor().fit(X_train, y_train).score(X_test, y_test)
         >= peer.score(X_test, y_test) - 0.02
     )
+
+
+def test_without_a_tree_no_feature_has_importance():
+    """Early stopping holds out rows, and the rest are too few for a split that helps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    reg = BoostedTreesRegressor(n_estimators=5, early_stopping=True).fit(X[:13], y[:13])
+    assert reg.boosted_.trees == ()
+    assert reg.feature_importances_.tolist() == [0.0, 0.0, 0.0]

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from hornbeam import Table
+from hornbeam import Feature, Schema, Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain import counterfactuals, drift, explain, interval, leaves, predict_interval, shap_values
-from hornbeam.tree.route import decide_rows, predict_rows
+from hornbeam.explain.term_moves import term_moves
+from hornbeam.tree import Condition, Skeleton, Slopes, Tree, with_slopes
+from hornbeam.tree.route import decide_rows, predict_rows, row_predictor
 from support.lending import income, lending, sizes
 from support.strategies import tables, trees_with_slopes
 
@@ -251,3 +253,26 @@ def test_drift_compares_with_the_mean_prediction_of_the_new_rows():
     assert found.predicted[found.node == 1] == pytest.approx(np.array([[0.5, 0.5]]))
     assert found.p_value[found.node == 1] == pytest.approx([1.0])
     assert found.predicted[found.node == 2] == pytest.approx(lending().belief[[2]])  # without rows: the leaf
+
+
+@pytest.mark.parametrize("above", [None, -1e308, -math.inf, 0.5, 2.0**61, 1e308, math.inf])
+def test_moves_within_a_leaf_whose_path_has_huge_or_infinite_bounds(above):
+    """Odds of 1/4 double with each unit: bad from 3.01 on. A bound beyond the range of the term leaves no move."""
+    late = Feature("late")
+    leaf = Tree.raw(Schema((late,), ("good", "bad")), Skeleton.leaf(), np.array([[4, 1]]))
+    tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[4], centre=[1], slope=[[0, np.log(2)]]))
+    predict, given_ = row_predictor(tree), {0: Condition(0, late, above=above)}
+    found = [move.above for move in term_moves(tree, 0, [0.0], given_, lambda row: predict(row)[1] > 0.5)]
+    assert found == ([3.01] if above is None or above < 4 else [])
+
+
+def test_moves_above_a_bound_without_room_for_decimals():
+    """Neighbours of 2**61 are 512 apart, more than the unit of rounding: the next number is the nearest bound."""
+    low, high = 2.0**61, 2.0**61 + 4096
+    amount = Feature("amount")
+    leaf = Tree.raw(Schema((amount,), ("good", "bad")), Skeleton.leaf(), np.array([[1, 1]]))
+    slopes = Slopes.of([0], [0], low=[low], high=[high], centre=[low + 2048], slope=[[0, 0.01]])
+    tree = with_slopes(leaf, slopes)
+    predict, given_ = row_predictor(tree), {0: Condition(0, amount, above=low)}
+    [move] = term_moves(tree, 0, [high], given_, lambda row: predict(row)[1] < 0.5)
+    assert (move.above, move.at_most) == (low, low + 1536)

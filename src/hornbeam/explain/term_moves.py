@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import ceil, floor, isnan
+from math import ceil, floor, inf, isnan, nextafter
 
 from hornbeam.data.schema import Kind
 from hornbeam.export.slope_text import LeafTerm, leaf_terms
@@ -14,6 +14,7 @@ from hornbeam.tree.condition import is_missing
 __all__ = ["term_moves"]
 
 _HALVINGS = 60  # of a range: enough for every bit of a double
+_EXACT = 2.0**53  # integers below fit a double
 
 
 def term_moves(
@@ -75,7 +76,11 @@ def _bounds(
     """Find the nearest bound below the value, and above it; from a missing value, in the whole range of the term."""
     missing = is_missing(term.feature, value)
     unit = term.step / 100
-    low = term.low if path.above is None else max(term.low, floor(path.above / unit + 1) * unit)
+    low = term.low
+    if path.above is not None:
+        low = max(
+            low, _multiple(path.above, unit, lambda parts: floor(parts + 1), nextafter(path.above, inf))
+        )
     high = term.high if path.at_most is None else min(term.high, path.at_most)
     for end, round_to in ((low, floor), (high, ceil)):
         start = (high if end == low else low) if missing else min(max(value, low), high)
@@ -90,9 +95,15 @@ def _bounds(
                 inside = middle
             else:
                 outside = middle
-        rounded = round(round_to(inside / unit) * unit, 12)
+        rounded = round(_multiple(inside, unit, round_to, inside), 12)
         bound = rounded if low <= rounded <= high and holds(rounded) else inside
         if end == low:
             yield replace(path, at_most=bound, missing=False)
         else:
             yield replace(path, above=bound, missing=False)
+
+
+def _multiple(value: float, unit: float, whole: Callable[[float], int], instead: float) -> float:
+    """Round a value to a multiple of a unit, or return another if it is too large or infinite for that."""
+    parts = value / unit
+    return whole(parts) * unit if abs(parts) < _EXACT else instead

@@ -9,17 +9,18 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["importance"]
 
 
-def importance(trees: Tree | Sequence[Tree], impurity: str | None = None) -> Floats:
+def importance(trees: Tree | HasTree | Sequence[Tree | HasTree], impurity: str | None = None) -> Floats:
     """Compute the importance of each feature in a tree, or its mean over several trees.
 
     Parameters
     ----------
-    trees : Tree or sequence of Tree
+    trees : Tree, fitted estimator of one tree, or list or tuple of these
         One tree, or trees of one schema. Trees without a split do not count in the mean.
     impurity : {"gini", "entropy", "squared_error"} or None, default None
         The impurity that the splits decrease, computed from the evidence. None: the gains stored when the tree was
@@ -44,14 +45,14 @@ def importance(trees: Tree | Sequence[Tree], impurity: str | None = None) -> Flo
     >>> importance(tree).round(3).tolist(), importance([tree, tree]).round(3).tolist()
     ([0.333, 0.667], [0.333, 0.667])
     """
-    if isinstance(trees, Tree):
-        total = _gains(trees, impurity)
+    if not isinstance(trees, (list, tuple)):
+        total = _gains(single_tree(trees), impurity)
         return total / (total.sum() or 1.0)
-    shares = [share for tree in trees if (share := importance(tree, impurity)).any()]
-    if not shares:
-        return np.zeros(trees[0].schema.n_features)
-    mean: Floats = np.sum(shares, axis=0)
-    return mean / mean.sum()
+    if not trees:
+        raise ParameterError("there are no trees; expected a Tree, or a sequence of one or more.")
+    shares = np.array([importance(tree, impurity) for tree in trees])
+    mean: Floats = shares[shares.any(axis=1)].sum(axis=0)
+    return mean / (mean.sum() or 1.0)
 
 
 def _gains(tree: Tree, impurity: str | None) -> Floats:

@@ -66,7 +66,7 @@ class BoostedTrees:
 
     def importance(self) -> Floats:
         """Compute the share of the gain due to the splits of each feature, as a mean over the trees with splits."""
-        return importance(self.trees)
+        return importance(self.trees) if self.trees else np.zeros(self.schema.n_features)
 
     @property
     def digest(self) -> str:
