@@ -33,8 +33,17 @@ class _Lock(Enum):
     NONE = "the file system has no locks"
 
 
-def write_atomic(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
+def write_atomic(
+    path: str | PathLike[str], parts: Iterable[bytes | memoryview], *, private: bool = False
+) -> None:
     r"""Write a file that replaces the old one when it is complete; after an error the old one is unchanged.
+
+    Parameters
+    ----------
+    path, private
+        As for `open_atomic`.
+    parts : iterable of bytes
+        The content.
 
     Raises
     ------
@@ -49,12 +58,14 @@ def write_atomic(path: str | PathLike[str], parts: Iterable[bytes | memoryview])
     ...     Path(folder, "rows.csv").read_text()
     'label\nno'
     """
-    with open_atomic(path) as file:
+    with open_atomic(path, private=private) as file:
         file.writelines(parts)
 
 
 @contextmanager
-def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Iterator[BinaryIO]:
+def open_atomic(
+    path: str | PathLike[str], *, timeout: float = TIMEOUT, private: bool = False
+) -> Iterator[BinaryIO]:
     r"""Open a file that replaces the old one when the block ends; after an error the old one is unchanged.
 
     Parameters
@@ -63,6 +74,8 @@ def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Itera
         The file. A pipe or a device is not replaced but written to.
     timeout : float, default 60.0
         Seconds to wait for another process that writes to the same path; they begin anew with each such process.
+    private : bool, default False
+        Whether only this user can read the new file, whatever the permissions of the old one.
 
     Yields
     ------
@@ -97,11 +110,12 @@ def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Itera
             yield other
         return
     temporary = path.with_name(f".{path.name}.saving")
-    with create_locked(temporary, private=path.exists(), timeout=timeout) as file:
+    with create_locked(temporary, private=private or path.exists(), timeout=timeout) as file:
         try:
             yield file
             file.flush()
-            _copy_permissions(path, file)
+            if not private:
+                _copy_permissions(path, file)
             os.fsync(file.fileno())
             rename(file, temporary, path)
         except BaseException:
