@@ -1,6 +1,10 @@
 """A session of the workbench: what it shows, what it does, and how it continues after a crash."""
 
 import json
+import os
+import stat
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +30,9 @@ def new_session(folder, **parameters):
 
 @pytest.fixture
 def session(tmp_path):
-    return new_session(tmp_path)
+    found = new_session(tmp_path)
+    yield found
+    found.close()
 
 
 def column(name):
@@ -78,11 +84,12 @@ def test_a_session_continues_after_a_crash_with_its_undone_edits(session, tmp_pa
     session.apply({"do": "undo"})
     session.apply({"do": "undo"})
     state = session.apply({"do": "note", "text": "ask the risk team"})
+    session.close()
     again = new_session(tmp_path)
     assert again.restored == len(edits()) - 2
     assert again.state() | {"restored": 0} == state
     again.apply({"do": "redo"})
-    session.apply({"do": "redo"})
+    session.editor.redo()
     assert again.editor.tree.digest == session.editor.tree.digest
 
 
@@ -112,9 +119,12 @@ def test_a_saved_session_has_a_model_a_report_and_a_log(session, tmp_path):
 
 def test_unsaved_edits_of_another_tree_are_not_overwritten(session, tmp_path):
     session.apply(edits()[0])
+    session.close()
     with pytest.raises(StorageError, match="unsaved edits of another tree"):
         new_session(tmp_path, min_samples_leaf=30)
-    session.save()
+    again = new_session(tmp_path)
+    again.save()
+    again.close()
     assert new_session(tmp_path, min_samples_leaf=30).restored == 0
 
 
@@ -143,6 +153,7 @@ def test_edits_after_a_save_continue_with_the_saved_tree(session, tmp_path):
     session.apply(second)
     session.apply(third)
     expected = session.apply({"do": "undo"})
+    session.close()
     saved = hornbeam.load(tmp_path / "tree.hornbeam")
     again = Session(saved, saved.edit(X, y, held_out=(X_new, y_new)), tmp_path / "tree.hornbeam")
     assert again.restored == 1
@@ -158,6 +169,7 @@ def test_an_edit_before_the_save_that_was_replaced_is_not_restored(session, tmp_
     session.save()
     session.apply({"do": "undo"})
     session.apply(second)
+    session.close()
     saved = hornbeam.load(tmp_path / "tree.hornbeam")
     with pytest.raises(StorageError, match="unsaved edits of another tree"):
         Session(saved, saved.edit(X, y), tmp_path / "tree.hornbeam")
@@ -180,6 +192,7 @@ def test_the_size_dial_of_a_tree_with_a_teacher_is_off(tmp_path):
 
 def test_a_journal_that_gives_another_tree_is_refused(session, tmp_path):
     session.apply(edits()[0])
+    session.close()
     path = tmp_path / "tree.journal"
     path.write_text(path.read_text().replace("40000", "41000"))
     with pytest.raises(StorageError, match="the edits give another tree"):
@@ -280,3 +293,116 @@ def test_held_out_rows_may_have_weights(tmp_path):
             assert one.texts[:2] == other.texts[:2]
         running.session.save()
     assert output.exists()
+
+
+def small_session(folder, name="tree.hornbeam"):
+    few = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    classifier = TreeClassifier("cart").fit(*few)
+    return Session(classifier, classifier.edit(*few), folder / name)
+
+
+def test_a_second_session_of_one_output_is_refused(tmp_path):
+    first = small_session(tmp_path)
+    for name in ("tree.hornbeam", "tree.safetensors"):  # both have the journal tree.journal
+        with pytest.raises(StorageError, match="in use by another workbench, in this process; expected one"):
+            small_session(tmp_path, name)
+    first.apply({"do": "prune", "node": 0, "reason": "mine"})
+    other = small_session(tmp_path, "other.hornbeam")
+    first.close()
+    second = small_session(tmp_path)
+    assert second.state()["edits"][0]["reason"] == "mine"
+    for one in (second, other):
+        one.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["tree.journal"]
+
+
+def test_a_session_that_cannot_start_has_no_lock(tmp_path):
+    (tmp_path / "tree.journal").write_text("x")
+    with pytest.raises(StorageError, match="is not a journal"):
+        small_session(tmp_path)
+    (tmp_path / "tree.journal").unlink()
+    small_session(tmp_path).close()
+
+
+def test_a_session_that_nobody_has_frees_its_output(tmp_path):
+    session = small_session(tmp_path)
+    del session
+    small_session(tmp_path).close()
+
+
+def test_a_closed_session_changes_nothing(tmp_path):
+    session = small_session(tmp_path)
+    session.close()
+    session.close()
+    with pytest.raises(ParameterError, match="the session is closed"):
+        session.apply({"do": "prune", "node": 0})
+    with pytest.raises(ParameterError, match="the session is closed"):
+        session.save()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_only_its_user_can_read_a_journal(tmp_path):
+    path = tmp_path / "tree.journal"
+    before = os.umask(0)
+    try:
+        session = small_session(tmp_path)
+        session.apply({"do": "note", "text": "ask the risk team"})
+        modes = [stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()]
+        assert modes == [0o600, 0o600]  # the journal and the lock
+        path.chmod(0o644)  # one of an earlier version
+        session.apply({"do": "note", "text": "ask the lawyers"})
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    session.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (os.mkfifo, "this is a pipe; expected a regular file"),
+        (Path.mkdir, "this is a folder; expected a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "this is a device; expected a regular file"),
+        (lambda path: path.symlink_to(path), "cannot be read"),
+    ],
+)
+def test_a_journal_that_is_no_regular_file_is_refused(make, message, tmp_path):
+    make(tmp_path / "tree.journal")
+    with pytest.raises(StorageError, match=message):
+        small_session(tmp_path)
+
+
+def test_a_journal_that_is_too_large_is_refused(tmp_path):
+    with (tmp_path / "tree.journal").open("wb") as file:
+        file.truncate(60_000_000)
+    with pytest.raises(StorageError, match="is not a journal"):
+        small_session(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tree.md", "tree.html"])
+@pytest.mark.parametrize("content", ["precious", "", "<title>Report</title>"])
+def test_a_foreign_file_is_not_overwritten(name, content, tmp_path):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(StorageError, match="is not a file of the workbench, and saving would overwrite it"):
+        small_session(tmp_path)
+    assert (tmp_path / name).read_text() == content
+
+
+def test_files_of_the_workbench_are_overwritten(tmp_path):
+    for n in range(3):
+        session = small_session(tmp_path)
+        session.apply({"do": "note", "text": f"note {n}"})
+        session.save()
+        session.close()
+        (tmp_path / "tree.journal").unlink()
+        assert f"note {n}" in (tmp_path / "tree.md").read_text(encoding="utf-8")
+
+
+def test_an_output_that_cannot_be_written_is_refused_at_the_start(tmp_path):
+    with pytest.raises(StorageError, match="cannot be written"):
+        small_session(tmp_path / "missing")
+    clf = TreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(ParameterError, match=r"'s3://bucket/tree\.hornbeam', an address of a store"):
+        Session(clf, clf.edit(X, y), "s3://key:secret@bucket/tree.hornbeam")

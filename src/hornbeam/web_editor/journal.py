@@ -1,19 +1,24 @@
 """The journal: the edits of a session in a file, from which the session is restored after a crash.
 
-The file is rewritten as a whole and replaced atomically, so it always holds a complete state.
+The file is rewritten as a whole and replaced atomically, so it always holds a complete state. A lock file beside it
+keeps other sessions from the same journal.
 """
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.data.files.atomic_write import create_locked, remove_abandoned, write_atomic
+from hornbeam.data.files.regular_file import open_regular
 from hornbeam.errors import StorageError
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "lock_journal"]
 
 _FORMAT = "hornbeam workbench journal"
 _MOST_BYTES = 50_000_000
@@ -57,7 +62,8 @@ class Journal:
     def write(self, path: Path) -> None:
         """Replace the file."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        write_atomic(path, [json.dumps({"format": _FORMAT, **values}, ensure_ascii=False).encode()])
+        content = json.dumps({"format": _FORMAT, **values}, ensure_ascii=False).encode()
+        write_atomic(path, [content], private=True)
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
@@ -66,14 +72,23 @@ class Journal:
         Raises
         ------
         StorageError
-            If it is not a journal.
+            If it is not a journal, or cannot be read.
         """
-        if not path.exists():
-            return None
         try:
-            if path.stat().st_size > _MOST_BYTES:
+            with open_regular(path) as file:
+                content = file.read(_MOST_BYTES + 1)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StorageError(
+                f"{str(path)!r} cannot be read: {error.strerror}; expected a journal, or no file of that name."
+            ) from error
+        except StorageError as error:
+            raise StorageError(f"{str(path)!r}: {error}. Move it away, or choose another output.") from None
+        try:
+            if len(content) > _MOST_BYTES:
                 raise ValueError
-            values = json.loads(path.read_bytes())
+            values = json.loads(content)
             if values.pop("format") != _FORMAT:
                 raise ValueError
             found = cls(**values)
@@ -108,3 +123,45 @@ class Journal:
     def is_saved(self) -> bool:
         """Whether the tree is the first one, or was saved: without this file no edit is lost."""
         return self.digest in (self.first, self.saved)
+
+
+@contextmanager
+def lock_journal(path: Path) -> Iterator[None]:
+    """Keep other sessions from a journal during the block; the lock ends with the process.
+
+    Raises
+    ------
+    StorageError
+        If another session has the lock; the message has the number of its process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, lock_journal(Path(folder, "tree.journal")):
+    ...     print(*(file.name for file in Path(folder).iterdir()))
+    .tree.journal.in-use
+    """
+    path = Path(os.path.realpath(path))
+    lock = path.with_name(f".{path.name}.in-use")
+    with ExitStack() as held:
+        held.callback(remove_abandoned, lock)  # after it is closed
+        try:
+            file = held.enter_context(create_locked(lock, private=True, timeout=0))
+        except StorageError:
+            if not lock.is_file():
+                raise
+            raise StorageError(
+                f"{str(path)!r} is in use by another workbench, {_owner(lock)}; expected one workbench for each "
+                f"output. Stop that one, or choose another output. If there is none, delete {str(lock)!r}."
+            ) from None
+        file.write(str(os.getpid()).encode())
+        file.flush()
+        yield
+
+
+def _owner(lock: Path) -> str:
+    """Return the process that has a lock, in words."""
+    with suppress(OSError, ValueError):
+        number = int(lock.read_bytes()[:20])
+        return "in this process" if number == os.getpid() else f"process {number}"
+    return "in another process"

@@ -90,9 +90,10 @@ class Workbench:
             self._thread.join(0.5)  # with a limit, so that an interrupt is noticed
 
     def stop(self) -> None:
-        """Stop the server; edits that are not saved stay in the journal."""
+        """Stop the server and close the session; edits that are not saved stay in the journal."""
         self._server.should_exit = True
         self._thread.join(10)
+        self.session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -167,9 +168,12 @@ def workbench(
     'node 0: x0 ≤ 40 | x0 > 40, now x0 ≤ 50 | x0 > 50'
     """
     editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author)
-    running = Workbench(
-        Session(model, editor, output, None if held_out is None else (held_out[0], held_out[1])), port
-    )
+    session = Session(model, editor, output, None if held_out is None else (held_out[0], held_out[1]))
+    try:
+        running = Workbench(session, port)
+    except BaseException:
+        session.close()
+        raise
     if show:
         webbrowser.open(running.url)
     return running

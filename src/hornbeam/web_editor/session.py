@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from copy import copy
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.data.files.regular_file import open_regular
 from hornbeam.editing import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
 from hornbeam.estimators.persistence.files import save
@@ -23,7 +27,8 @@ from hornbeam.explain.candidates.table import CandidateSplits
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.reporter import report
 from hornbeam.smoothing.teacher_prior import is_distilled
-from hornbeam.web_editor.journal import Journal
+from hornbeam.storage.file import check_writable
+from hornbeam.web_editor.journal import Journal, lock_journal
 from hornbeam.web_editor.node_view import node_view
 from hornbeam.web_editor.operations import apply_edit, checked_edit
 from hornbeam.web_editor.tree_view import drawn_tree, tree_view
@@ -32,6 +37,11 @@ __all__ = ["OutdatedError", "Session"]
 
 _LONGEST_NOTES = 100_000
 _ENDINGS = (".html", ".md", ".journal")  # of the other files
+_TITLE = "Report on an edited decision tree"
+_MARKS = {
+    ".html": f"<title>{_TITLE}</title>".encode(),
+    ".md": b"# Approval log",
+}  # at the head of files of `save`
 
 
 class OutdatedError(ParameterError):
@@ -40,7 +50,7 @@ class OutdatedError(ParameterError):
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """Edits of one tree, with a journal that survives a crash.
+    """Edits of one tree, with a journal that survives a crash; no other session has the same journal until `close`.
 
     Parameters
     ----------
@@ -63,6 +73,7 @@ class Session:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     session = Session(classifier, classifier.edit(X, y), Path(folder, "tree.hornbeam"))
     ...     _ = session.apply({"do": "prune", "node": 0})
+    ...     session.close()
     ...     again = Session(classifier, classifier.edit(X, y), Path(folder, "tree.hornbeam"))
     >>> again.state()["now"]["leaves"]
     1
@@ -79,15 +90,52 @@ class Session:
         default_factory=dict, init=False
     )
     _lock: Any = field(default_factory=RLock, init=False)
+    _held: ExitStack = field(default_factory=ExitStack, init=False)
+    _closed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        require_disk("output", self.output, "a file on a disk")
         self.output = Path(self.output)
         if self.output.suffix in _ENDINGS:
             raise ParameterError(
                 f"output={str(self.output)!r}: the ending {self.output.suffix} is that of another file of the "
                 "workbench; expected another one, such as .hornbeam."
             )
+        check_writable(self.output)
+        self._check_overwritten()
         self._reported = ReportedModel.of(self.model)
+        self._held.enter_context(lock_journal(self._path(".journal")))
+        try:
+            self._restore()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_overwritten(self) -> None:
+        """Raise `StorageError` if `save` would overwrite a file that it has not written."""
+        for ending, mark in _MARKS.items():
+            path = self._path(ending)
+            try:
+                with open_regular(path) as file:
+                    if mark in file.read(4096):
+                        continue
+            except FileNotFoundError:
+                continue
+            except (OSError, StorageError):
+                pass
+            raise StorageError(
+                f"{str(path)!r} is not a file of the workbench, and saving would overwrite it; expected no file of "
+                "that name. Move it away, or choose another output."
+            )
+
+    def close(self) -> None:
+        """End the session, so that another one can continue from its journal."""
+        with self._lock:
+            self._closed = True
+            self._held.close()
+
+    def _restore(self) -> None:
+        """Begin with the edits of the journal."""
         first = self.editor.first.digest
         found = Journal.read(self._path(".journal"))
         if found is not None and found.first != first and found.saved == first:
@@ -167,17 +215,27 @@ class Session:
             If it is impossible; nothing is changed.
         """
         with self._lock:
-            self._check_digest(digest)
-            simple: dict[Any, Callable[[Any], None]] = {
-                "undo": self._undo,
-                "redo": self._redo,
-                "note": self._note,
-            }
-            do = operation.get("do") if isinstance(operation, dict) else None
-            act = simple.get(do) if isinstance(do, str) else None
-            self._edit(operation) if act is None else act(operation)
-            self._write()
-            return self.state()
+            self._check(digest)
+            before = copy(self.editor), copy(self._journal)
+            try:
+                self._do(operation)
+                state = self.state()
+                self._journal.digest = self.editor.tree.digest
+                self._journal.write(self._path(".journal"))
+            except BaseException:  # a full disk, say: what is not in the journal is not done
+                self.editor, self._journal = before
+                raise
+            return state
+
+    def _do(self, operation: Any) -> None:
+        simple: dict[Any, Callable[[Any], None]] = {
+            "undo": self._undo,
+            "redo": self._redo,
+            "note": self._note,
+        }
+        do = operation.get("do") if isinstance(operation, dict) else None
+        act = simple.get(do) if isinstance(do, str) else None
+        self._edit(operation) if act is None else act(operation)
 
     def save(self, digest: str | None = None) -> list[str]:
         """Write the model, the report and the approval log; return the names of the files.
@@ -188,16 +246,18 @@ class Session:
             That of the state to save, as in `apply`.
         """
         with self._lock:
-            self._check_digest(digest)
+            self._check(digest)
             model = self.editor.finish()
             save(model, self.output)
             X, y = (None, None) if self.test is None else self.test
-            report(model, X, y, self._path(".html"), title="Report on an edited decision tree")
+            report(model, X, y, self._path(".html"), title=_TITLE)
             notes = f"\n\n## Notes\n\n{self._journal.notes.strip()}" if self._journal.notes.strip() else ""
             write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode(errors="replace")])
-            self._journal.saved = self.editor.tree.digest
-            self._journal.saved_edits = len(self._journal.done)
-            self._write()
+            journal = replace(
+                self._journal, saved=self.editor.tree.digest, saved_edits=len(self._journal.done)
+            )
+            journal.write(self._path(".journal"))
+            self._journal = journal
             return [self._path(ending).name for ending in (Path(self.output).suffix, ".html", ".md")]
 
     @property
@@ -207,7 +267,9 @@ class Session:
         values = self.editor.tree.digest, journal.done, journal.undone, journal.notes
         return sha256(json.dumps(values).encode()).hexdigest()[:16]
 
-    def _check_digest(self, digest: str | None) -> None:
+    def _check(self, digest: str | None) -> None:
+        if self._closed:
+            raise ParameterError("the session is closed; expected an open one. Start the workbench again.")
         if digest is not None and digest != self._digest:
             raise OutdatedError(
                 "Nothing was done: the tree or the notes were changed since the page showed them, for example in "
@@ -221,12 +283,7 @@ class Session:
         moved = edit["do"] == "size" and self._dial_moved
         if moved:
             editor.undo()
-        try:
-            apply_edit(editor, edit, self._candidates_at)
-        except BaseException:
-            if moved:
-                editor.redo()
-            raise
+        apply_edit(editor, edit, self._candidates_at)
         journal.done = [*(journal.done[:-1] if moved else journal.done), edit]
         journal.undone = []
         if len(journal.done) <= journal.saved_edits:
@@ -246,11 +303,13 @@ class Session:
 
     def _undo(self, _: Any) -> None:
         self.editor.undo()
-        self._journal.undone.append(self._journal.done.pop())
+        journal = self._journal
+        journal.done, journal.undone = journal.done[:-1], [*journal.undone, journal.done[-1]]
 
     def _redo(self, _: Any) -> None:
         self.editor.redo()
-        self._journal.done.append(self._journal.undone.pop())
+        journal = self._journal
+        journal.done, journal.undone = [*journal.done, journal.undone[-1]], journal.undone[:-1]
 
     def _note(self, operation: Any) -> None:
         text = operation.get("text")
@@ -263,10 +322,6 @@ class Session:
         except UnicodeEncodeError:
             raise ParameterError("the notes have half of a surrogate pair; expected valid Unicode.") from None
         self._journal.notes = text
-
-    def _write(self) -> None:
-        self._journal.digest = self.editor.tree.digest
-        self._journal.write(self._path(".journal"))
 
     def _candidates_at(self, node: int, _: int | None = None) -> CandidateSplits:
         return self._node(node)[1]
