@@ -1,7 +1,9 @@
 """Folders of Parquet files: the same models and answers as of one file in memory, and no fit is lost."""
 
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +22,8 @@ LARGE = (
     "--memory",
     "200kB",
 )  # the 600 rows take 48 kB: too many to be read at once, and few enough to come home
+
+LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 
 
 @pytest.fixture
@@ -80,7 +84,46 @@ def test_what_is_said_of_a_folder_is_what_is_said_of_a_file(run, folder):
         run("fit", data, "-t", "state", "-o", "m.hornbeam", *memory).stderr.splitlines()[1:]
         for data, memory in ((folder, LARGE), ("whole.parquet", ()))
     ]
-    assert said[0] == said[1]
+    assert [line for line in said[0] if not LOG_LINE.match(line)] == said[1]
+
+
+def test_log_lines_are_written_without_a_terminal(run, folder):
+    command = ("fit", folder, *FIT, "-o", "m.hornbeam", "--memory", "1kB")
+    lines = [line for line in run(*command).stderr.splitlines() if LOG_LINE.match(line)]
+    assert [LOG_LINE.sub("", line) for line in lines] == [
+        "3 files, 9 partitions: reading categories and target",
+        (
+            "plan: grow level by level on all rows; 600 rows of 6 features; "
+            "rows up to 1 MB in memory, the process about 200 MB"
+        ),
+        "choosing bins",
+        "writing the codes of all rows to the cache",
+        "choosing strengths and size on a sample",
+        "fitted: 31 leaves, depth 7",
+    ]
+    assert run(*command, "-q").stderr == ""
+    assert [type(one) for one in logging.getLogger("hornbeam").handlers] == [logging.NullHandler]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals")
+def test_a_terminal_shows_the_plan_and_no_other_log_line(folder):
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hornbeam", "fit", folder, *FIT, "-o", "m.hornbeam"]
+    command += ["--memory", "1kB"]
+    process = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    try:
+        while data := os.read(ours, 4096):
+            shown += data
+    except OSError:  # Linux: the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"plan: grow level by level on all rows" in shown
+    assert b"choosing bins" not in shown
 
 
 def test_rows_without_a_label_are_left_out(run, folder):

@@ -1,5 +1,8 @@
 """`TreeClassifier` fitted to files gives the same model as fitted to their rows."""
 
+import logging
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +13,8 @@ from hornbeam import ForestClassifier, Table, TreeClassifier, TreeRegressor, loa
 from hornbeam.data import LocalEngine, MemorySource
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import HornbeamError, ParameterError
+from hornbeam.logger import log_progress
+from hornbeam.out_of_core import Plan
 
 FEATURES = ["dose", "visits", "ward"]
 
@@ -136,6 +141,82 @@ def test_beyond_memory_the_default_has_the_splits_and_counts_of_the_rows_in_memo
     bare = TreeClassifier(pruning=None, smoothing="raw")
     digest = bare.fit(X, y).tree_.digest
     assert bare.fit(tmp_path, "is", memory=100_000).tree_.digest == digest
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "lines"),
+    [
+        (TreeClassifier(), {}, ["plan: read all rows, grow in memory", "fitted: "]),
+        (
+            TreeClassifier(),
+            {"memory": 2_000},
+            [
+                "plan: grow level by level",
+                "choosing bins",
+                "writing the codes",
+                "level 3, ",
+                "choosing strengths",
+                "fitted: ",
+            ],
+        ),
+        (
+            TreeClassifier("cart"),
+            {"grow_rows": 500},
+            [
+                "plan: grow on a sample of 500 rows, count all rows",
+                "reading the sample",
+                "counting all",
+                "fitted: ",
+            ],
+        ),
+        (
+            ForestClassifier(3),
+            {"grow_rows": 500},
+            ["plan: grow on a sample", "3 of 3 trees", "counting all rows"],
+        ),
+    ],
+)
+def test_a_fit_of_files_is_logged_without_anything_of_the_data(folder, caplog, estimator, options, lines):
+    """Column names, categories, labels and paths are not in the log, at any level."""
+    with caplog.at_level(logging.DEBUG, "hornbeam"):
+        estimator.fit(folder, "is", "times", **options)
+        estimator.predict_to(folder, folder.parent / f"to-{len(lines)}")
+    found = [record.getMessage() for record in caplog.records if record.name == "hornbeam"]
+    expected = ["3 files, 15 partitions", *lines, "predictions of 1,500 rows: 0 of 15 files are complete"]
+    at = iter(found)
+    assert all(any(line.startswith(start) for line in at) for start in expected), found
+    for secret in (*FEATURES, "is", "times", "north", "east", "west", "ill", "well", "part-", str(folder)):
+        assert not any(re.search(rf"\b{re.escape(secret)}\b", line) for line in found), secret
+
+
+def test_progress_is_logged_once_in_five_seconds(caplog, monkeypatch):
+    clock = iter([0.0, 1.0, 5.0, 5.0, 9.0, 10.5, 10.5])
+    monkeypatch.setattr("hornbeam.logger.monotonic", lambda: next(clock))
+    log = log_progress()
+    with caplog.at_level(logging.DEBUG, "hornbeam"):
+        for part in range(4):
+            log("%d of 4", part)
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
+        ("DEBUG", "0 of 4"),
+        ("INFO", "1 of 4"),
+        ("DEBUG", "2 of 4"),
+        ("INFO", "3 of 4"),
+    ]
+
+
+def test_the_memory_of_a_plan_is_that_of_the_page(folder):
+    """Figures of docs/scale.md: imports, 4.5 times a partition for each thread, 2.5 or 4.5 times the rows."""
+    source = ParquetSource.open(folder, target="is", weight="times")
+    width, largest = 8 + 8 + 4 + 12, 120
+    for mode, rows, forest, threads, factor in (
+        ("in-memory", 1_500, False, 1, 2.5),
+        ("sample", 10**6, False, 2, 2.5),
+        ("sample", 10**6, True, 1, 4.5),
+        ("sample", 10**6, True, 3, 6.5),
+    ):
+        expected = 2e8 + 4.5 * largest * width * threads + factor * rows * width
+        assert Plan(mode, rows, 2**29).peak(source, threads, forest=forest) == expected
+    assert Plan("level-wise", 10**7, 10**8).peak(source) == 2e8 + 4.5 * largest * width + 5e7 + 4e7
 
 
 def test_a_share_of_rows_refers_to_the_rows_grown_on(folder):

@@ -1,23 +1,55 @@
 """Output: results to stdout, messages to stderr, colours only on terminals."""
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from math import isfinite
+from time import strftime
 from typing import Any
 
 import click
+
+from hornbeam.logger import log_progress, logger
 
 __all__ = ["common_options", "emit", "format_table", "message", "progress", "warn", "write_output"]
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that every command has."""
+    """Add the options that every command has; write log lines to stderr while it runs."""
     command = click.option(
         "--json", "as_json", is_flag=True, help="Write the result to stdout as one JSON object."
     )(command)
-    return click.option("-q", "--quiet", is_flag=True, help="No messages but errors.")(command)
+    command = click.option("-q", "--quiet", is_flag=True, help="No messages but errors.")(command)
+
+    @wraps(command)
+    def with_log(*args: Any, **kwargs: Any) -> Any:
+        if kwargs["quiet"]:
+            return command(*args, **kwargs)
+        handler, level = _Stderr(), logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            return command(*args, **kwargs)
+        finally:
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+
+    return with_log
+
+
+class _Stderr(logging.Handler):
+    """Writes log lines to stderr; on a terminal, which has progress bars, only the plan of a fit."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        words = record.getMessage()
+        if not sys.stderr.isatty():
+            click.echo(f"{strftime('%Y-%m-%d %H:%M:%S')} {words}", err=True)
+        elif words.startswith("plan: "):
+            click.echo(words, err=True)
 
 
 def message(words: str) -> None:
@@ -88,17 +120,18 @@ def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 @contextmanager
-def progress(words: str, n_rows: int) -> Iterator[Callable[[int], None] | None]:
-    """Show progress in rows on a terminal; None without a terminal."""
+def progress(words: str, total: int, *, logged: bool = False) -> Iterator[Callable[[int], None] | None]:
+    """Show progress on a terminal; without one, log it, unless what is called logs it itself (`logged`)."""
     if not sys.stderr.isatty() or click.get_current_context().params.get("quiet"):
-        yield None
+        log = log_progress()
+        yield None if logged else lambda done: log("%s: %s of %s", words, f"{done:,}", f"{total:,}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(words, total=n_rows)
+        task = shown.add_task(words, total=total)
         yield lambda rows_done: shown.update(task, completed=rows_done)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from hornbeam.cli.console import progress
-from hornbeam.cli.memory import in_words
 from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
+from hornbeam.logger import bytes_text
 
 __all__ = ["LargeFiles", "doubtful_in", "judge_columns", "large_files", "open_rows"]
 
@@ -43,8 +43,8 @@ def large_files(data: str, memory: int, why_at_once: str | None) -> LargeFiles |
     if found.n_bytes > memory:
         raise DataError(
             f"{why_at_once} needs all rows in memory: the {found.n_rows:,} rows of {data!r} take about "
-            f"{in_words(found.n_bytes)}, and --memory is {in_words(memory)}. Pass a larger --memory, leave columns out "
-            "of the files, or fit to fewer rows."
+            f"{bytes_text(found.n_bytes)}, and --memory is {bytes_text(memory)}. Pass a larger --memory, leave columns "
+            "out of the files, or fit to fewer rows."
         )
     return None
 

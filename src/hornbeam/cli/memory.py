@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-__all__ = ["in_words", "memory_option"]
+__all__ = ["memory_option"]
 
 _UNITS = {
     "": 1,
@@ -43,16 +43,5 @@ memory_option = click.option(
     default="512MB",
     show_default=True,
     metavar="SIZE",
-    help="What rows of Parquet files may take in memory; more stay in their files.",
+    help="What rows of Parquet files may take in memory; more stay in their files. The process needs more.",
 )
-
-
-def in_words(size: int) -> str:
-    """Format a number of bytes.
-
-    Examples
-    --------
-    >>> in_words(880_000_000), in_words(1_500_000_000)
-    ('880 MB', '1.5 GB')
-    """
-    return f"{size / 1e9:.1f} GB" if size >= 10**9 else f"{max(1, round(size / 1e6))} MB"

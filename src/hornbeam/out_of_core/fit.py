@@ -11,6 +11,7 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.data.sources import Source
+from hornbeam.logger import log_progress, logger
 from hornbeam.out_of_core.count import count_on_all, evidence_units
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
@@ -86,22 +87,45 @@ def fit(
     """
     engine = LocalEngine(n_jobs) if engine is None else engine
     plan = Plan.of(source, fitter) if plan is None else plan
+    plan.log(source, engine, n_jobs)
+    tree = _fit(source, fitter, engine, plan, cache, checkpoint, _logged(on_progress, source.n_rows), n_jobs)
+    logger.info("fitted: %s leaves, depth %d", f"{tree.n_leaves:,}", tree.depth)
+    return tree
+
+
+def _fit(
+    source: Source,
+    fitter: Fitter,
+    engine: Engine,
+    plan: Plan,
+    cache: Cache,
+    checkpoint: str | PathLike[str] | None,
+    on_progress: Callable[..., None],
+    n_jobs: int,
+) -> Tree:
     if plan.mode == "in-memory":
         table = draw_sample(source, engine, plan.rows)
         tree = fitter.fit(table, n_jobs=n_jobs, on_progress=on_progress)
         return record_groups(tree, table.n_groups)
     if plan.mode == "sample":
+        logger.info("reading the sample")
         drawn = [draw_sample(source, engine, plan.rows, fitter.seed)]
         n_groups = drawn[0].n_groups
+
+        def count(tree: Tree) -> Tree:
+            logger.info("counting all rows")
+            return count_on_all(tree, source, engine)
+
         tree = fitter.fit_sample(
             drawn.pop(),  # so that the fit can free its memory
-            lambda tree: count_on_all(tree, source, engine),
+            count,
             n_jobs=n_jobs,
-            on_progress=_scaled(on_progress, source.n_rows, plan.rows),
+            on_progress=lambda rows_done: on_progress(rows_done * source.n_rows // plan.rows),
         )
         return record_groups(tree, n_groups)
     recipe = fitter.fixed_recipe
     assert recipe is not None  # the plan would be a sample
+    logger.info("choosing bins")
     bins = recipe.bin_source(source, engine)
     with _encoded(source, bins, cache, engine) as encoded:
         tree = recipe.grower.grow_by_level(
@@ -114,11 +138,14 @@ def fit(
             target=source if source.schema.is_regression else None,
             budget=_budget(engine, plan.memory),
             checkpoint=checkpoint,
-            on_progress=None if on_progress is None else lambda done: on_progress(done.rows_done),
+            on_progress=lambda done: on_progress(
+                done.rows_done, f"level {done.level}, {done.n_nodes:,} nodes"
+            ),
         )
     finisher: Finisher = recipe
     n_groups = None
     if fitter.rows_to_learn:
+        logger.info("choosing strengths and size on a sample")
         sample = draw_sample(source, engine, fitter.rows_to_learn, fitter.seed)
         finisher = fitter.learn(recipe, sample, bins, bins.encode(sample, n_jobs), n_jobs=n_jobs)
         n_groups = sample.n_groups
@@ -136,15 +163,22 @@ def _encoded(source: Source, bins: Bins, cache: Cache, engine: Engine) -> Iterat
     """Provide the codes of the rows: from a permanent or a temporary cache, or encoded at every read."""
     if cache is False or (cache is None and not isinstance(engine, LocalEngine)):
         yield EncodingSource(source, bins)
-    elif cache is None:
+        return
+    logger.info("writing the codes of all rows to the cache")
+    if cache is None:
         with scratch_folder() as folder:
             yield EncodedCache.write(source, bins, folder, engine)
     else:
         yield EncodedCache.write(source, bins, cache, engine)
 
 
-def _scaled(on_progress: Listener, n_rows: int, n_grown: int) -> Listener:
-    """Scale the progress on a sample to all rows."""
-    if on_progress is None:
-        return None
-    return lambda rows_done: on_progress(rows_done * n_rows // n_grown)
+def _logged(on_progress: Listener, n_rows: int) -> Callable[..., None]:
+    """Return a listener that also logs the progress."""
+    log = log_progress()
+
+    def listen(rows_done: int, where: str = "growing") -> None:
+        log("%s: %s of %s rows have reached their leaf", where, f"{rows_done:,}", f"{n_rows:,}")
+        if on_progress is not None:
+            on_progress(rows_done)
+
+    return listen

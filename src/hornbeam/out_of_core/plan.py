@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
+from hornbeam.logger import bytes_text, logger
 from hornbeam.pruning.pruner import uses_rows
 from hornbeam.recipe import Fitter
 
@@ -15,6 +17,10 @@ __all__ = ["MEMORY", "Plan", "bytes_per_row"]
 MEMORY = 1 << 29  # default limit of the bytes of rows in this process: 512 MB
 _MANY_ROWS = 20_000_000  # above, the tree is grown on a sample, and all rows are counted
 _MOST_SAMPLED = 5_000_000
+
+# Measured by benchmarks/scale/memory.py: bytes of the process, and copies of the rows during reading and growing.
+_IMPORTS = 200_000_000
+_READING, _IN_MEMORY, _IN_FOREST = 4.5, 2.5, 4.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,41 @@ class Plan:
                 f"fit {memory:,} bytes; expected fewer. Pass grow_rows={sampled}, or more memory."
             )
         return cls("level-wise", source.n_rows, memory)
+
+    def peak(self, source: Source, n_threads: int = 1, *, forest: bool = False) -> int:
+        """Estimate the largest memory of this process during the fit, in bytes, without the unpruned tree.
+
+        Examples
+        --------
+        >>> from hornbeam.data import MemorySource, Table
+        >>> source = MemorySource(Table.read([[1.0], [2.0]], ["a", "b"]))
+        >>> Plan("sample", 1_000_000, 2**29).peak(source)
+        250000180
+        """
+        width = bytes_per_row(source)
+        largest = max(partition.n_rows for partition in source.partitions())
+        reading = _READING * largest * width * n_threads
+        if self.mode == "level-wise":
+            rows = self.memory / 2 + min(4 * self.rows, self.memory / 2)
+        else:
+            rows = self.rows * width * (_IN_FOREST + n_threads - 1 if forest else _IN_MEMORY)
+        return int(_IMPORTS + reading + rows)
+
+    def log(self, source: Source, engine: Engine | None, n_jobs: int, *, forest: bool = False) -> None:
+        """Log the plan, with the memory that the process will need."""
+        n_threads = engine.parallelism if isinstance(engine, LocalEngine) else n_jobs
+        logger.info(
+            "plan: %s; %s rows of %d features; rows up to %s in memory, the process about %s",
+            {
+                "in-memory": "read all rows, grow in memory",
+                "sample": f"grow on a sample of {self.rows:,} rows, count all rows",
+                "level-wise": "grow level by level on all rows",
+            }[self.mode],
+            f"{source.n_rows:,}",
+            source.schema.n_features,
+            bytes_text(self.memory),
+            bytes_text(self.peak(source, n_threads, forest=forest)),
+        )
 
 
 def bytes_per_row(source: Source) -> int:

@@ -15,6 +15,7 @@ from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Partition, Source, blank_columns, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import EngineError, ParameterError, StorageError
+from hornbeam.logger import log_progress, logger
 
 __all__ = ["Predictions", "empty_table", "write_predictions"]
 
@@ -135,6 +136,9 @@ def write_predictions(
     complete = set(engine.reduce(_find_complete, earlier, shared)[0] if earlier else ())
     missing = [(name, unit) for name, unit in units.items() if name not in complete]
     n_written = 0
+    logger.info(
+        "predictions of %s rows: %d of %d files are complete", f"{source.n_rows:,}", len(complete), len(units)
+    )
     if missing:
         [n_written] = engine.reduce(_write_units, missing, shared)
         found = folder.sizes()
@@ -230,8 +234,9 @@ def _find_complete(units: Sequence[tuple[str, Partition]], shared: _Shared) -> l
 
 def _write_units(units: Sequence[tuple[str, Partition]], shared: _Shared) -> list[int]:
     """Task: predict some partitions and write their files; return the number of rows."""
-    n_rows = 0
-    for name, unit in units:
+    n_rows, log = 0, log_progress()
+    for at, (name, unit) in enumerate(units):
+        log("predictions: %d of %d files of one task are complete", at, len(units))
         if shared.has(name, unit):  # written by a task that was lost before it returned
             continue
         columns: dict[str, Any] = {}

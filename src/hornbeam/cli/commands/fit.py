@@ -235,7 +235,7 @@ def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:
     """Fit a tree to rows that stay in their files."""
     from hornbeam.estimators import headless
 
-    with progress("growing", rows.n_rows) as listener:
+    with progress("growing", rows.n_rows, logged=True) as listener:
         fit_options = {"memory": options["memory"], "n_jobs": options["jobs"], "on_progress": listener}
         if rows.schema.is_regression:
             settings = headless.RegressionSettings(**_parameters(options))

@@ -19,6 +19,7 @@ from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.sources import Partition
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.logger import logger
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["ParquetSource"]
@@ -173,6 +174,7 @@ class ParquetSource:
         )
         partitions = row_group_partitions(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
+        logger.info("%d files, %d partitions: reading categories and target", len(files), len(partitions))
         [summary] = engine.reduce(
             summarise_files, partitions, (selection, nominal), combine=FileSummary.merge
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from hornbeam.data.files.addresses import is_remote, without_credentials
 from hornbeam.errors import DataError, HornbeamError
+from hornbeam.logger import logger
 
 __all__ = ["file_errors", "in_store", "one_line", "open_parquet", "read_file", "read_in_turn", "stat"]
 
@@ -83,6 +84,7 @@ def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result
                 raise _unreachable(
                     shown, f"{one_line(error).rstrip('.')}, after {len(WAITS) + 1} attempts."
                 ) from error
+        logger.info("a store could not be reached: the call is repeated in %g seconds", wait)
         sleep(wait)
     raise AssertionError("the last attempt returns or raises")
 

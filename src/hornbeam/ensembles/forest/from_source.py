@@ -7,6 +7,7 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import ForestResult, ForestTrainer
+from hornbeam.logger import log_progress, logger
 from hornbeam.out_of_core import Plan, count_trees_on_all, draw_sample
 
 __all__ = ["SourceForest", "fit_forest"]
@@ -74,8 +75,17 @@ def fit_forest(
     if all_rows and isinstance(source, MemorySource):
         table = source.table
     else:
+        plan.log(source, reader, n_jobs, forest=True)
         table = draw_sample(source, reader, plan.rows, trainer.seed)
-    grown = trainer.grow(table, engine=engine, n_jobs=n_jobs, on_progress=on_progress)
+    log = log_progress()
+
+    def listen(n_trees: int) -> None:
+        log("%d of %d trees", n_trees, trainer.n_trees)
+        if on_progress is not None:
+            on_progress(n_trees)
+
+    grown = trainer.grow(table, engine=engine, n_jobs=n_jobs, on_progress=listen)
     if not all_rows:
+        logger.info("counting all rows")
         grown = grown._replace(trees=count_trees_on_all(grown.trees, source, reader))
     return SourceForest(grown.finish(n_jobs), table)
