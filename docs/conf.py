@@ -19,11 +19,11 @@ copyright = author
 version = release = hornbeam.__version__
 
 extensions = [
+    "mathml",  # beside this file
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",

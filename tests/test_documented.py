@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -15,6 +17,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 NAME = re.compile(r"(?<![\w./:@-])hornbeam((?:\.[A-Za-z_]\w*)+)")
 IMPORT = re.compile(r"^(?:>>> )?(from hornbeam[\w.]* import (?:\([^)]*\)|[^(\n]+))", re.MULTILINE)
+FORMULA = re.compile(r"^\$\$(?!\$).+?\$\$$", re.MULTILINE | re.DOTALL)
 
 
 def said(page):
@@ -105,3 +108,27 @@ def test_one_machine_beside_a_cluster():
     page = said("scale.md")
     assert f"10^9 rows of 100 features in {small} minutes, and 100 cores do it in {shared}:" in page
     assert f"10^10 rows take {large} minutes and {spread}." in page
+
+
+def test_formulas_are_in_the_pages_and_load_no_script(tmp_path):
+    """With the extension of the documentation; formulas that it cannot convert end the build."""
+    for module in ("sphinx", "myst_parser", "latex2mathml"):
+        pytest.importorskip(module, reason="the extra 'docs' brings it")
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
+    texts = {name: text for name, text in texts.items() if FORMULA.search(text)}
+    assert {"impurity", "smoothing"} <= texts.keys()
+    for name, text in texts.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    (tmp_path / "conf.py").write_text(
+        f"import sys; sys.path.insert(0, {str(DOCS)!r})\nextensions = ['mathml', 'myst_parser']\n"
+        "myst_enable_extensions = ['colon_fence', 'dollarmath']\nmaster_doc = 'impurity'\nhtml_theme = 'basic'\n",
+        encoding="utf-8",
+    )
+    subprocess.run(
+        [sys.executable, "-m", "sphinx", "-Q", tmp_path, tmp_path / "html"], check=True, capture_output=True
+    )
+    for name, text in texts.items():
+        page = (tmp_path / "html" / f"{name}.html").read_text(encoding="utf-8")
+        assert page.count('display="block"') == len(FORMULA.findall(text)) > 0
+        assert not re.search(r'<script[^>]* src="http', page)
+    assert "sphinx.ext.mathjax" not in (DOCS / "conf.py").read_text(encoding="utf-8")
