@@ -20,7 +20,11 @@
 Each message says what was found, what was expected and what to do.
 """
 
+import warnings
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 __all__ = [
     "BusyError",
@@ -153,3 +157,28 @@ class HornbeamWarning(UserWarning):
     ...     warnings.simplefilter("ignore", HornbeamWarning)
     ...     _ = TreeClassifier().fit(X, y)
     """
+
+
+def warn(message: str, category: type[Warning] = HornbeamWarning) -> None:
+    """Warn, with the first line outside Hornbeam as the place of the warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn("rows are few")
+    >>> str(caught[0].message)
+    'rows are few'
+    """
+    warnings.warn(message, category, skip_file_prefixes=_inside())
+
+
+@cache
+def _inside() -> tuple[str, ...]:
+    """Return the folders of Hornbeam, and of the wrapper that scikit-learn puts around `fit` for callbacks.
+
+    scikit-learn is not imported for it, because the command line predicts without.
+    """
+    sklearn = find_spec("sklearn")
+    places = (sklearn and sklearn.submodule_search_locations) or ()
+    return str(Path(__file__).parent), *[str(Path(place, "callback")) for place in places]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hornbeam import TreeClassifier
 from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table, write_parquet
 from hornbeam.data.files import row_groups, summary, tabular
-from hornbeam.errors import DataError, ParameterError, SchemaError
+from hornbeam.errors import DataError, HornbeamWarning, ParameterError, SchemaError
 from support.examples import examples
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 5), st.booleans())
@@ -401,7 +401,7 @@ def test_files_with_different_column_types_are_refused(tmp_path):
     with pytest.raises(DataError, match=match):
         ParquetSource.open(tmp_path, target="y")
     two_files(tmp_path, {"x": [1.0], "y": [0]}, {"z": [1.0], "y": [1]})
-    with pytest.raises(DataError, match=r"other\.parquet' has no column 'x'; its columns are \['z', 'y'\]"):
+    with pytest.raises(DataError, match=r"other\.parquet' has no column 'x', which '.*one\.parquet' has"):
         ParquetSource.open(tmp_path, target="y")
 
 
@@ -432,6 +432,101 @@ def test_ordered_categories_keep_their_order(tmp_path):
         DataError, match=r"Column 'x' has ordered categories, but their order differs: \['small'"
     ):
         ParquetSource.open(tmp_path, target="y")
+
+
+# ---- files with different columns -----------------------------------------------------------------------
+
+
+ONE = {"x": [1.0, 2.0], "c": ["a", "b"], "old": ["p", "q"], "y": [0, 1]}
+OTHER = {"x": [3.0, 4.0], "c": ["b", "c"], "new": [5, 6], "y": [1, 0]}
+
+
+def in_both_orders(folder, one, other):
+    two_files(folder, one, other)
+    files = [folder / "one.parquet", folder / "other.parquet"]
+    return files, files[::-1]
+
+
+def test_columns_of_some_files_are_refused_in_every_order(tmp_path):
+    messages = set()
+    for files in in_both_orders(tmp_path, ONE, OTHER):
+        with pytest.raises(
+            DataError, match=r"one\.parquet' has no column 'new'.*\['new', 'old'\].*exclude="
+        ) as caught:
+            TreeClassifier().fit(files, "y")
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+
+
+def test_columns_of_some_files_are_read_as_missing_values(tmp_path):
+    for files in in_both_orders(tmp_path, ONE, OTHER):
+        source = ParquetSource.open(files, target="y", missing_columns="null")
+        expected = {
+            "x": [1.0, 2.0, 3.0, 4.0],
+            "c": ["a", "b", "b", "c"],
+            "new": [None, None, 5.0, 6.0],
+            "old": ["p", "q", None, None],
+        }
+        table, y = pa.table(expected), np.array([0, 1, 1, 0])
+        rows = [0, 1, 2, 3] if files[0].name == "one.parquet" else [2, 3, 0, 1]
+        assert_same(concat_units(source), Table.read(table.take(rows), y[rows]))
+
+
+def test_a_model_reads_files_that_lack_its_columns(tmp_path):
+    schema = Table.read(pa.table({"x": [1.0, 2.0], "old": ["p", "q"]}), [0, 1]).schema
+    two_files(tmp_path, ONE, OTHER)
+    source = ParquetSource.open(
+        tmp_path / "other.parquet", target=None, schema=schema, missing_columns="null"
+    )
+    assert [column.tolist() for column in concat_units(source).columns] == [[3.0, 4.0], [-1, -1]]
+    with pytest.raises(DataError, match="has no column 'old'"):
+        ParquetSource.open(tmp_path / "other.parquet", target=None, schema=schema)
+
+
+def test_excluded_columns_are_no_features(tmp_path):
+    for files in in_both_orders(tmp_path, ONE, OTHER):
+        assert ParquetSource.open(files, target="y", exclude=["new", "old"]).schema.names == ("x", "c")
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"exclude": "new"}, r"expected a sequence of names, such as \['new'\]"),
+        ({"exclude": ["new"], "features": ["x"]}, "expected one of them"),
+        ({"exclude": ["knew"]}, "has no column 'knew'"),
+        ({"features": ["knew"], "missing_columns": "null"}, "has no column 'knew'"),
+        ({"missing_columns": "ignore"}, "expected 'error' or 'null'"),
+        ({"missing_columns": "null", "target": "old"}, r"other\.parquet' has no column 'old'"),
+    ],
+)
+def test_wrong_names_of_columns_are_refused(tmp_path, options, match):
+    with pytest.raises((ParameterError, DataError), match=match):
+        ParquetSource.open(two_files(tmp_path, ONE, OTHER), **({"target": "y"} | options))
+
+
+def test_a_folder_column_may_be_absent_too(tmp_path):
+    (tmp_path / "year=2024").mkdir()
+    pq.write_table(pa.table(ONE), tmp_path / "a.parquet")
+    pq.write_table(pa.table(ONE), tmp_path / "year=2024" / "b.parquet")
+    with pytest.raises(DataError, match=r"a\.parquet' has no column 'year'"):
+        ParquetSource.open(tmp_path, target="y")
+    source = ParquetSource.open(tmp_path, target="y", missing_columns="null")
+    at = source.schema.names.index("year")
+    np.testing.assert_array_equal(concat_units(source).columns[at], [np.nan, np.nan, 2024, 2024])
+
+
+def test_columns_of_dates_are_left_out_with_a_warning(tmp_path):
+    """The command line does the same; a column that is named as a feature is refused."""
+    days = {"when": pa.array([1, 2], pa.timestamp("s")), "parts": [[1], [2]]}
+    path = two_files(tmp_path, ONE | days, ONE | days)
+    with pytest.warns(HornbeamWarning, match=r"left out: 'when' \(timestamp\[.*'parts' \(list<") as caught:
+        model = TreeClassifier("cart").fit(path, "y")
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert model.feature_names_in_.tolist() == ["x", "c", "old"]
+    assert ParquetSource.open(path, target="y", exclude=["when", "parts"]).schema.names == ("x", "c", "old")
+    with pytest.raises(DataError, match="Column 'when' holds dates or times"):
+        ParquetSource.open(path, target="y", features=["x", "when"])
 
 
 # ---- unusable data --------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_columns
+from hornbeam.errors import ParameterError, shown, warn
+from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.sources import require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods

@@ -6,17 +6,15 @@ Sizes are compared with limits before arrays are read, arrays with sizes before 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import DataError, HornbeamWarning, SchemaError, StorageError, TreeError
+from hornbeam.errors import DataError, SchemaError, StorageError, TreeError, warn
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
@@ -28,8 +26,6 @@ from hornbeam.tree import Skeleton, Slopes, Step, Tree
 from hornbeam.tree.edit import with_decision
 
 __all__ = ["model_of"]
-
-_INSIDE = (str(Path(__file__).parents[1]),)
 
 
 def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | TreeCollection:
@@ -74,12 +70,10 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
             "Take the original, or delete the entry sha256 to accept the change"
         )
     if stated is None:
-        warnings.warn(
+        warn(
             "the file has no sha256, so a change by hand cannot be detected. If a split was changed, counts and "
             "predictions are still those of the old one: change it with `edit(X, y)` of the estimator instead. If the "
-            "file is right, save it again.",
-            HornbeamWarning,
-            skip_file_prefixes=_INSIDE,
+            "file is right, save it again."
         )
     return model
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hornbeam.data.files.addresses import is_remote
-from hornbeam.data.files.footers import NUMBERS, TEXT, Footer
+from hornbeam.data.files.footers import NOTHING, NUMBERS, TEXT, Footer
 
 __all__ = ["add_folder_types", "folder_array", "folder_types", "folder_values"]
 
@@ -89,7 +89,7 @@ def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> lis
 
 
 def folder_array(file: str, name: str, held: str, n_rows: int) -> Any:
-    """Return a column in folder names as a pyarrow array: one value, repeated.
+    """Return a column that is not in the file as a pyarrow array: one value of the folder names, or nulls.
 
     Examples
     --------
@@ -98,7 +98,9 @@ def folder_array(file: str, name: str, held: str, n_rows: int) -> Any:
     """
     import pyarrow as pa
 
-    value = folder_values(file)[name]
+    if held == NOTHING:
+        return pa.nulls(n_rows)
+    value = folder_values(file).get(name)
     if held == NUMBERS:
         return pa.repeat(pa.scalar(None if value is None else int(value), pa.int64()), n_rows)
     codes = pa.repeat(pa.scalar(None if value is None else 0, pa.int32()), n_rows)

@@ -1,6 +1,7 @@
 """Footers of Parquet files: their row groups, and the type of values in each column."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -12,7 +13,17 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
 from hornbeam.errors import DataError
 
-__all__ = ["TEXT", "Footer", "common_types", "feature_kind", "read_footers", "row_group_partitions"]
+__all__ = [
+    "KINDS",
+    "NOTHING",
+    "TEXT",
+    "Footer",
+    "common_types",
+    "feature_kind",
+    "merge_columns",
+    "read_footers",
+    "row_group_partitions",
+]
 
 # A column must have the same type in all files, except where it has nothing but nulls.
 NOTHING, NUMBERS, BOOLEANS, TEXT = "nothing", "numbers", "booleans", "text"
@@ -65,8 +76,46 @@ def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
     return sorted(footers, key=lambda footer: place[footer.file])
 
 
-def common_types(footers: Sequence[Footer], names: Iterable[str]) -> dict[str, str]:
-    """Return the type of each named column; raise a `DataError` if files lack it or differ.
+def merge_columns(columns: Mapping[str, Iterable[str]], optional: Collection[str] | None = ()) -> list[str]:
+    """Return the columns of some files: those of all files in the order of the first, then those of some by name.
+
+    Parameters
+    ----------
+    columns : mapping from str to iterable of str
+        The columns of each file.
+    optional : collection of str or None
+        Columns that files may lack; None for all.
+
+    Raises
+    ------
+    DataError
+        If a file lacks another column; the same one for every order of the files.
+
+    Examples
+    --------
+    >>> merge_columns({"a.parquet": ["z", "age"], "b.parquet": ["age", "dose"]}, None)
+    ['age', 'dose', 'z']
+    """
+    found = {file: dict.fromkeys(names) for file, names in columns.items()}
+    counts = Counter(name for names in found.values() for name in names)
+    some = sorted(name for name, n_files in counts.items() if n_files < len(found))
+    lacked = [] if optional is None else [name for name in some if name not in optional]
+    if lacked:
+        without = min(file for file, names in found.items() if lacked[0] not in names)
+        owner = min(file for file, names in found.items() if lacked[0] in names)
+        raise DataError(
+            f"{without!r} has no column {lacked[0]!r}, which {owner!r} has; columns that some files lack: "
+            f"{lacked[:10]}. Expected the same columns in all files. Open them with "
+            "ParquetSource.open(..., missing_columns='null'), which reads such columns as missing values, or leave "
+            "them out with its exclude=; on the command line, --missing-columns null or --drop."
+        )
+    return [name for name in next(iter(found.values())) if counts[name] == len(found)] + some
+
+
+def common_types(
+    footers: Sequence[Footer], names: Iterable[str], optional: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the type of each named column; raise a `DataError` if files differ, or lack one that is not optional.
 
     Examples
     --------
@@ -80,12 +129,12 @@ def common_types(footers: Sequence[Footer], names: Iterable[str]) -> dict[str, s
         first: Footer | None = None
         for footer in footers:
             held = footer.sorts.get(name)
-            if held is None:
+            if held is None and name not in optional:
                 raise DataError(
                     f"{footer.file!r} has no column {name!r}; its columns are {list(footer.sorts)}. "
                     "Name columns that every file has."
                 )
-            if held == NOTHING:
+            if held is None or held == NOTHING:
                 continue
             if first is None:
                 first = footer

@@ -6,7 +6,7 @@ from typing import Any
 
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.files.folder_columns import add_folder_types, folder_types
-from hornbeam.data.files.footers import read_footers, row_group_partitions
+from hornbeam.data.files.footers import common_types, read_footers, row_group_partitions
 from hornbeam.data.files.paths import Paths, list_files, need_arrow
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
@@ -83,6 +83,8 @@ class ParquetSource:
         labelled: bool = False,
         target_kind: Kind | None = None,
         keep: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        missing_columns: str = "error",
     ) -> "ParquetSource":
         """Open files, and infer the schema and the weights that `Table.read` would find in all their rows.
 
@@ -97,8 +99,8 @@ class ParquetSource:
         weight : str, optional
             The column of row weights: zero or more; rows of weight zero are dropped.
         features : sequence of str, optional
-            The columns to learn from, in this order; all others by default, without the index of a pandas
-            frame.
+            The columns to learn from, in this order; by default all others, without the index of a pandas frame and,
+            with a warning, without columns of dates, lists and other values that are no numbers or categories.
         class_weight : mapping, "balanced" or None
             A factor per class for the search for splits; rows of a class with factor 0 are dropped.
         groups : str, optional
@@ -113,6 +115,11 @@ class ParquetSource:
             Nominal for classification, numeric for regression. Default: the target of the schema, else nominal.
         keep : sequence of str, default ()
             Other columns, which `read_kept` reads; only without labels and weights, so that no row is dropped.
+        exclude : sequence of str, default ()
+            Columns that are no features; only without `features` and `schema`.
+        missing_columns : {"error", "null"}, default "error"
+            What to do with a feature that some files lack: raise an error, or read it as missing values there. Such
+            features follow those that all files have, sorted by name, so that the order of files does not matter.
 
         Returns
         -------
@@ -140,6 +147,16 @@ class ParquetSource:
             raise ParameterError(
                 "Both features and schema were given; expected one: a schema names the features."
             )
+        if isinstance(exclude, str):
+            raise ParameterError(
+                f"exclude is {exclude!r}; expected a sequence of names, such as [{exclude!r}]."
+            )
+        if exclude and (features is not None or schema is not None):
+            raise ParameterError(
+                "exclude was given together with features or schema, which name the features; expected one of them."
+            )
+        if missing_columns not in ("error", "null"):
+            raise ParameterError(f"missing_columns is {missing_columns!r}; expected 'error' or 'null'.")
         if keep and (target, weight) != (None, None):
             raise ParameterError(
                 "keep was given together with target or weight, which may drop rows; expected keep alone."
@@ -154,9 +171,11 @@ class ParquetSource:
             name for name, values in known.items() if name and any(isinstance(one, str) for one in values)
         ]
         group = None if groups == COPIES else groups
-        needed = None if schema is not None else (target, weight, group, *keep, *(features or ()))
+        needed = None if schema is not None else (target, weight, group, *keep, *exclude, *(features or ()))
         folders = folder_types(files, as_text, needed)
         footers = add_folder_types(read_footers(files, engine), folders)
+        found = {name for footer in footers for name in footer.sorts}
+        common_types(footers, [name for name in (*exclude, *(features or ())) if name not in found])
         names = features if schema is None else schema.names
         kind = target_kind or (Kind.NOMINAL if schema is None else schema.target)
         numeric = target is not None and kind is Kind.NUMERIC
@@ -171,6 +190,8 @@ class ParquetSource:
             labelled=labelled,
             numeric=numeric,
             folders=folders,
+            exclude=exclude,
+            fill=missing_columns == "null",
         )
         partitions = row_group_partitions(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}

@@ -49,7 +49,8 @@ def read_rows(
         Rows of a part. To read a part of a group, all rows before it are decoded and dropped, a batch at
         a time: this takes little memory, but files with small groups are read faster.
     folders : mapping from str to str
-        The columns in folder names and their types; see `folder_types`.
+        The columns that the file may lack and their types: those in folder names, see `folder_types`, and those that
+        are read as nulls.
 
     Returns
     -------
@@ -61,10 +62,15 @@ def read_rows(
     def read(opened: Any) -> Any:
         import pyarrow as pa
 
+        metadata, of_file = None, set(text)
+        if not folders.keys().isdisjoint(text):
+            footer = open_parquet(opened)
+            metadata, of_file = footer.metadata, set(footer.schema_arrow.names)
         # Reading ahead is faster over a network; on a disk it would only keep whole column chunks in memory.
         parquet = open_parquet(
             opened,
-            read_dictionary=[name for name in text if name not in folders],
+            metadata=metadata,
+            read_dictionary=[name for name in text if name in of_file],
             pre_buffer=is_remote(file),
             buffer_size=BUFFER_BYTES,
         )

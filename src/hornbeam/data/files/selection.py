@@ -1,13 +1,21 @@
 """A selection: which columns of files are features, target and weights, and which rows are kept."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hornbeam.data.files.footers import TEXT, Footer, common_types, feature_kind
+from hornbeam.data.files.footers import (
+    KINDS,
+    NOTHING,
+    TEXT,
+    Footer,
+    common_types,
+    feature_kind,
+    merge_columns,
+)
 from hornbeam.data.files.row_groups import part_rows, read_rows
 from hornbeam.data.groups import hash_groups
 from hornbeam.data.labels import Labels, read_labels
@@ -17,7 +25,7 @@ from hornbeam.data.reading.raw_columns import RawColumns
 from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
 from hornbeam.data.weights import read_sample_weight
-from hornbeam.errors import DataError, HornbeamError, ParameterError
+from hornbeam.errors import DataError, HornbeamError, ParameterError, warn
 from hornbeam.typing import Bools, Counts, Floats, Label
 
 __all__ = ["Extract", "Selection", "select"]
@@ -59,7 +67,7 @@ class Selection:
     kept : tuple of str
         Other columns, which `read_kept` reads.
     folders : mapping from str to str
-        The columns in folder names and their types; see `folder_types`.
+        The columns that some files lack, and their types: see `read_rows`.
     group : str or None
         The column of groups.
 
@@ -167,8 +175,12 @@ def select(
     labelled: bool = False,
     numeric: bool = False,
     folders: Mapping[str, str] | None = None,
+    exclude: Collection[str] = (),
+    fill: bool = False,
 ) -> tuple[Selection, dict[str, Kind]]:
-    """Choose columns that all files have, and return the kind of each feature.
+    """Choose columns that all files have, or with `fill` some, and return the kind of each feature.
+
+    Without `features`, columns that hold neither numbers nor categories are left out with a warning.
 
     Examples
     --------
@@ -186,17 +198,32 @@ def select(
         )
     if class_weight is not None and numeric:
         raise ParameterError("class_weight was given, and the target is numeric. Leave class_weight out.")
+    if isinstance(features, str):
+        raise ParameterError(
+            f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
+        )
     if isinstance(class_weight, Mapping):
         dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
     others = _not_none(target, weight, group)
-    names = _features(footers[0], others, features)
-    if features is None:  # columns in folder names must be in those of all files, also if the first has none
-        names += tuple([name for name in folders or () if name not in (*names, *others, *footers[0].index)])
-    types = common_types(footers, [*names, *others])
-    common_types(footers, kept)
+    common_types(footers, [*others, *kept])
+    names = _other_columns(footers, {*others, *exclude}, fill) if features is None else features
+    types = common_types(footers, [*names, *others], names if fill else ())
+    if features is None:
+        names = _usable(names, types)
+    names = _checked(footers[0], others, names)
+    filled = {name: NOTHING for name in names if any(name not in footer.sorts for footer in footers)}
     text = tuple([name for name, held in types.items() if held == TEXT])
     selection = Selection(
-        names, target, weight, text, dropped, labelled, numeric, tuple(kept), folders or {}, group
+        names,
+        target,
+        weight,
+        text,
+        dropped,
+        labelled,
+        numeric,
+        tuple(kept),
+        filled | dict(folders or {}),
+        group,
     )
     return selection, {name: feature_kind(name, types[name]) for name in names}
 
@@ -205,14 +232,28 @@ def _not_none(*names: str | None) -> list[str]:
     return [name for name in names if name is not None]
 
 
-def _features(footer: Footer, others: list[str], features: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the features: those given, or all columns without another role."""
-    if isinstance(features, str):
-        raise ParameterError(
-            f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
-        )
-    if features is None:
-        features = [name for name in footer.sorts if name not in (*others, *footer.index)]
+def _other_columns(footers: Sequence[Footer], taken: set[str], fill: bool) -> list[str]:
+    """Return the columns of the files without another role, and without the index of a pandas frame."""
+    taken = taken.union(*[footer.index for footer in footers])
+    columns = {footer.file: [name for name in footer.sorts if name not in taken] for footer in footers}
+    return merge_columns(columns, None if fill else ())
+
+
+def _usable(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
+    """Leave out, with a warning, the columns that hold neither numbers nor categories."""
+    usable = [name for name in names if types[name] in KINDS]
+    if not usable or len(usable) == len(names):
+        return list(names)  # without a usable one, the first raises an error
+    unusable = [f"{name!r} ({types[name]})" for name in names if types[name] not in KINDS]
+    warn(
+        f"Columns that hold neither numbers nor categories are left out: {', '.join(unusable)}. Convert them, dates to "
+        "days since a fixed date, say, or leave them out with exclude= of ParquetSource.open."
+    )
+    return usable
+
+
+def _checked(footer: Footer, others: list[str], features: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the features; raise if there are none, or if one has two roles."""
     if not features:
         raise DataError(
             f"No column is left to learn from: {footer.file!r} has the columns {list(footer.sorts)}. "

@@ -3,26 +3,16 @@
 They point to the line that called the estimator, however deep inside they are raised.
 """
 
-import warnings
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 
 from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
 from hornbeam.data.groups import oversampled_classes
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
-from hornbeam.errors import HornbeamWarning
+from hornbeam.errors import warn
 
-__all__ = ["warn", "warn_about_classes", "warn_about_columns", "warn_about_source"]
+__all__ = ["warn_about_classes", "warn_about_columns", "warn_about_source"]
 
-# The files of the estimators, and the wrapper that scikit-learn puts around `fit` for callbacks; scikit-learn is not
-# imported for it, because the command line predicts without.
-_SKLEARN = find_spec("sklearn")
-_INSIDE = (
-    str(Path(__file__).parents[1]),
-    *[str(Path(place, "callback")) for place in (_SKLEARN and _SKLEARN.submodule_search_locations) or ()],
-)
 _MOST_SHOWN = 5
 _NOTES = {
     Check.IDENTIFIER: " (an identifier?)",
@@ -31,20 +21,6 @@ _NOTES = {
 }
 _MANY_CELLS = 100_000_000  # cells of an array: 0.8 GB
 _FEW_ROWS = 10  # per class
-
-
-def warn(message: str, category: type[Warning] = HornbeamWarning) -> None:
-    """Warn, with the caller of the estimator as the place of the warning.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     warn("rows are few")
-    >>> str(caught[0].message)
-    'rows are few'
-    """
-    warnings.warn(message, category, skip_file_prefixes=_INSIDE)
 
 
 def warn_about_classes(table: Table) -> None:

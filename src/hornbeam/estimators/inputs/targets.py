@@ -6,8 +6,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.numeric_target import read_numeric_target
-from hornbeam.errors import DataError
-from hornbeam.estimators.inputs.fit_warnings import warn
+from hornbeam.errors import DataError, warn
 from hornbeam.typing import Floats
 
 __all__ = ["read_classes", "read_numeric"]

@@ -11,8 +11,8 @@ from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.trainer import ForestResult
+from hornbeam.errors import warn
 from hornbeam.estimators.inputs.fit_warnings import (
-    warn,
     warn_about_classes,
     warn_about_columns,
     warn_about_source,

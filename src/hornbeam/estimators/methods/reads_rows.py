@@ -11,7 +11,7 @@ from hornbeam.data.reading.named_rows import is_named_rows
 from hornbeam.data.reading.raw_columns import renamed_columns_error
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.fit_warnings import warn
+from hornbeam.errors import warn
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 
 if TYPE_CHECKING:
