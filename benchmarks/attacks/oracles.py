@@ -521,7 +521,7 @@ def _edit(fit: Fit, editor: Any) -> None:
 
 def stable(fit: Fit) -> None:
     """`stability` keeps its laws."""
-    if isinstance(fit.model, Tree) or fit.rows.n > 50:
+    if fit.kind in ("Recipe", "distill") or fit.rows.n > 50:
         return
     found = stability(fit.fitted(None), fit.rows.X, fit.rows.y, n_refits=2, **fit.rows.options)
     words = refits.wrong(found, fit.rows.n)

@@ -258,3 +258,13 @@ def test_correlation_equals_that_of_numpy(pairs):
         assert correlation(x, y) == pytest.approx(abs(np.corrcoef(x, y)[0, 1]), abs=1e-12)
     else:
         assert correlation(x, y) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e120, 1e139])
+def test_the_size_of_the_target_changes_no_correlation(scale):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 500))
+    assert correlation(x, y * scale) == pytest.approx(correlation(x, y))
+    assert correlation(x * scale, y * scale) == pytest.approx(correlation(x, y))
+    assert copies(with_target(x, y * scale, target=Kind.NUMERIC)) == []
+    assert len(copies(with_target(3 * y, y * scale, target=Kind.NUMERIC))) == 1

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2, chi2_contingency
+from scipy.stats import chi2, chi2_contingency, ttest_ind_from_stats
 
 from hornbeam import Table, TreeClassifier
 from hornbeam.data import LocalEngine, MemorySource, ParquetSource
 from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.explain import drift
-from hornbeam.explain.drift import _chi_square, _holm
+from hornbeam.explain.drift import _chi_square, _holm, _welch
 from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
 from support.examples import examples
 from support.scored_models import KINDS, fitted_model, new_rows, write_files
@@ -86,6 +86,17 @@ def test_the_chi_square_test_matches_scipy(n_classes, seed):
         table = table[:, table.any(axis=0)]
         expected = chi2_contingency(table, correction=False).pvalue if table.shape[1] > 1 else 1.0
         assert p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**400, 2.0**-400])
+def test_welchs_test_matches_scipy_for_targets_of_any_size(scale):
+    rng = np.random.default_rng(0)
+    means, errors, sizes = rng.normal(size=(2, 9)), rng.uniform(0.2, 2, (2, 9)), rng.integers(2, 9, (2, 9))
+    pairs = (means[0], errors[0], sizes[0], means[1], errors[1], sizes[1])
+    expected = ttest_ind_from_stats(*pairs, equal_var=False).pvalue
+    with np.errstate(over="raise", invalid="raise"):
+        found = _welch((means[0] - means[1]) * scale, (errors * scale) ** 2, sizes * 1.0)
+    np.testing.assert_allclose(found, expected)
 
 
 def test_holms_correction():

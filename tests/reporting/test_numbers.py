@@ -93,3 +93,20 @@ def test_the_form_answers_as_predict_does(width, tried, browser, tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("#leaf-table tbody tr").count() == reg.tree_.n_leaves
         assert page.locator("#tree-view [role=treeitem]").count() > 3
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 1.0, 2.0**60, 2.0**350])
+def test_targets_of_any_size_have_a_report(tried, scale):
+    """Squares of such errors, or of their squares, overflow."""
+    _, X, y = tried
+    reg = hornbeam.TreeRegressor("cart", max_depth=2).fit(X, y * scale)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        found = regression_headline(ScoredRows.of(ReportedModel.of(reg), X, y * scale), (y * scale).mean())
+        assert hornbeam.report(reg, X, y * scale).html
+    assert all(np.isfinite([score.low, score.value, score.high]).all() for score in found)
+
+
+def test_an_axis_has_ticks_where_all_numbers_are_one():
+    for number in (0.0, 1e-200, 3.0, 1e19, -1e120):
+        begin, end = round_scale(number, number)
+        assert begin < number < end

@@ -79,7 +79,7 @@ def _may_correlate(sample: Floats, target: Floats) -> Bools:
     with np.errstate(all="ignore"):  # huge numbers, constants and columns without values
         x = sample - np.mean(sample, axis=0, where=~missing)
         x[missing] = 0.0
-        y = target - target.mean()
+        x, y = _unit(x), _unit(target - target.mean())
         return np.asarray(np.abs(y @ x) > _SAMPLE_CORRELATION * np.sqrt((x * x).sum(axis=0) * (y @ y)))
 
 
@@ -98,10 +98,15 @@ def correlation(values: Floats, target: Floats) -> float:
         if np.count_nonzero(known) < _KNOWN * len(values):
             return 0.0
         values, target = values[known], target[known]
-    with np.errstate(all="ignore"):  # huge numbers and constants
-        x, y = values - values.mean(), target - target.mean()
+    with np.errstate(all="ignore"):  # infinite means and constants
+        x, y = _unit(values - values.mean()), _unit(target - target.mean())
         r = abs(float(x @ y / np.sqrt((x @ x) * (y @ y))))
     return 0.0 if np.isnan(r) else r
+
+
+def _unit(values: Floats) -> Floats:
+    """Divide each column by its largest value, so that squares neither overflow nor vanish."""
+    return values / np.abs(values).max(axis=0)  # type: ignore[no-any-return]
 
 
 def _predictive(table: Table, target: Indices, features: Sequence[int]) -> Iterator[tuple[int, str]]:

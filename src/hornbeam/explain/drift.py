@@ -245,7 +245,8 @@ def _welch(difference: Floats, variance: Floats, size: Floats) -> Floats:
     p = np.full(len(tested), np.nan)
     error = variance[:, tested] / size[:, tested]
     both = np.maximum(error.sum(axis=0), np.finfo(float).tiny)
-    freedom = both**2 / np.maximum((error**2 / (size[:, tested] - 1)).sum(axis=0), np.finfo(float).tiny)
+    share = error / both  # whose squares fit a float, however large the target is
+    freedom = 1 / np.maximum((share**2 / (size[:, tested] - 1)).sum(axis=0), np.finfo(float).tiny)
     p[tested] = 2 * stdtr(np.maximum(freedom, 1.0), -np.abs(difference[tested]) / np.sqrt(both))
     return p
 

@@ -156,9 +156,10 @@ def round_scale(low: float, high: float) -> tuple[float, float]:
     >>> round_scale(68.7, 265.1), round_scale(-0.03, 0.05), round_scale(3.0, 3.0)
     ((0.0, 300.0), (-0.05, 0.05), (2.0, 4.0))
     """
-    spread = (high - low) or 2.0
-    low, high = (low, high) if low < high else (low - 1.0, high + 1.0)
-    power = 10.0 ** np.floor(np.log10(spread / 4))
+    largest = max(abs(low), abs(high))
+    if high - low <= 1e-9 * largest:  # too little for ticks that differ
+        low, high = low - max(1.0, 1e-9 * largest), high + max(1.0, 1e-9 * largest)
+    power = 10.0 ** np.floor(np.log10((high - low) / 4))
     steps = [power * times for times in (1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 20)]
     step = next(step for step in steps if np.floor(low / step) * step + 4 * step >= high)
     begin = float(np.floor(low / step) * step)

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from hornbeam.evaluation import ks_statistic
 from hornbeam.evaluation.calibration import wilson
+from hornbeam.evaluation.mean_and_error import unit_scaled
 from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.reporting.scored_rows import ScoredRows
@@ -185,8 +186,9 @@ def half_width(values: Floats, count: Counts | None = None) -> float:
     n_rows = len(values) if count is None else int(count.sum())
     if n_rows < 2:
         return float("inf")
-    variance = mean((values - mean(values, count)) ** 2, count) * n_rows / (n_rows - 1)
-    return float(_quantile() * np.sqrt(variance / n_rows))
+    deviation, scale = unit_scaled(values - mean(values, count))
+    variance = mean(deviation**2, count) * n_rows / (n_rows - 1)
+    return float(_quantile() * np.sqrt(variance / n_rows) * scale)
 
 
 def _quantile() -> float:
