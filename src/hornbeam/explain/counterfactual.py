@@ -17,7 +17,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.notebook import counterfactuals_html
-from hornbeam.explain.path import follow
 from hornbeam.explain.term_moves import term_moves
 from hornbeam.explain.wording import condition_dict, value_of, value_text
 from hornbeam.export.condition_text import condition_text
@@ -26,7 +25,7 @@ from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.evidence.fractional import child_shares
-from hornbeam.tree.route import predict_rows, row_predictor
+from hornbeam.tree.route import follow, predict_rows, row_predictor
 from hornbeam.tree.skeleton import STOP
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label

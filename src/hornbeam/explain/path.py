@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan, nan
+from math import inf, nan
 from types import MappingProxyType
 from typing import Any
 
-from hornbeam.data.schema import Feature
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
 from hornbeam.explain.row_terms import RowTerm, row_terms
 from hornbeam.explain.wording import condition_dict, known_text, value_of, value_text
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, plain_label
-from hornbeam.tree import Condition, Skeleton, Tree
-from hornbeam.tree.condition import branch_condition, is_missing
+from hornbeam.tree import Condition, Tree
+from hornbeam.tree.condition import branch_condition
+from hornbeam.tree.route import follow
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category
 
-__all__ = ["DecisionPath", "PathStep", "end_nodes", "follow", "paths"]
+__all__ = ["DecisionPath", "PathStep", "end_nodes", "paths"]
 
 type _Bounds = Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]]
 
@@ -147,24 +147,6 @@ class DecisionPath:
             "borrowed_from": [source.to_dict() for source in self.borrowed_from],
             **({"terms": [term.to_dict() for term in self.terms]} if self.terms else {}),
         }
-
-
-def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
-    """Find the child slot of a node for a value; `STOP` (-1), or `EVERY_CHILD` (-2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> [follow(stump, 0, Feature("dose"), value) for value in (0.5, 0.6, np.nan)]
-    [0, 1, -1]
-    """
-    if is_missing(feature, value):
-        return skeleton.missing_slot.item(node)
-    threshold = skeleton.threshold.item(node)
-    if not isnan(threshold):
-        return 0 if value <= threshold else 1
-    return STOP if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
 
 
 def end_nodes(

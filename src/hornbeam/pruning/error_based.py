@@ -1,8 +1,10 @@
 """Error-based pruning (Quinlan, C4.5: Programs for Machine Learning, 1993, chapter 4)."""
 
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import ClassVar, Self
+
+import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
@@ -17,7 +19,7 @@ from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 
-__all__ = ["ErrorBased", "expected_errors"]
+__all__ = ["ErrorBased", "errors_of_one_leaf", "expected_errors"]
 
 _SLACK = 0.1  # errors that a simpler tree may have more, in both programs
 _TOLERANCE = 1e-6  # for rounding, in both programs
@@ -97,7 +99,8 @@ class ErrorBased(NamedPruner):
         step = Step.of(self.name, confidence=self.confidence, constants=self.constants, raising=raising)
         if raising:
             assert self.table is not None
-            return raise_branches(tree, self.table, estimate, _SLACK + _TOLERANCE, step)
+            one = partial(errors_of_one_leaf, confidence=self.confidence, constants=self.constants)
+            return raise_branches(tree, self.table, estimate, one, _SLACK + _TOLERANCE, step)
         weight = tree.evidence * tree.unit
         staying = estimate(stopping_at_inner(tree.skeleton, weight))
         cut = bottom_up(tree.skeleton, estimate(weight), staying, slack=_SLACK + _TOLERANCE)
@@ -130,3 +133,15 @@ def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "
     """
     n = row_sums(weight)
     return pessimistic_errors(n, n - weight.max(axis=1), confidence, constants)
+
+
+@lru_cache(maxsize=1 << 16)
+def errors_of_one_leaf(n: float, e: float, confidence: float = 0.25, constants: str = "j48") -> float:
+    """Estimate the errors of one leaf, kept for the next leaf of the same size.
+
+    Examples
+    --------
+    >>> round(errors_of_one_leaf(16.0, 1.0), 3)
+    2.476
+    """
+    return float(pessimistic_errors(np.array([n]), np.array([e]), confidence, constants)[0])

@@ -16,6 +16,7 @@ from hornbeam.errors import DataError
 from hornbeam.pruning.branches import open_branches, transplant
 from hornbeam.tree.edit import integer_weights
 from hornbeam.tree.evidence.fractional import route_fractional
+from hornbeam.tree.route import follow
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
@@ -23,11 +24,17 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["raise_branches"]
 
 _TOLERANCE = 1e-6  # rounding error of branch weights
+_FEW_ROWS = 500  # with more rows, arrays are faster than a loop over rows
 type _Rows = tuple[NDArray[np.intp], Counts]
 
 
 def raise_branches(
-    tree: Tree, table: Table, estimate: Callable[[Floats], Floats], slack: float, step: Step
+    tree: Tree,
+    table: Table,
+    estimate: Callable[[Floats], Floats],
+    estimate_one: Callable[[float, float], float],
+    slack: float,
+    step: Step,
 ) -> Tree:
     """Prune bottom-up: every node becomes a leaf, is replaced by its largest branch, or stays.
 
@@ -38,6 +45,8 @@ def raise_branches(
         The rows the tree was grown from.
     estimate : callable
         From class weights of leaves to their expected errors.
+    estimate_one : callable
+        The same of one leaf, from the weight of its rows and of those that are not of its most frequent class.
     slack : float
         Expected errors that a simpler tree may have more.
     step : Step
@@ -56,11 +65,11 @@ def raise_branches(
 
     Examples
     --------
-    >>> from hornbeam.pruning.error_based import expected_errors
+    >>> from hornbeam.pruning.error_based import errors_of_one_leaf, expected_errors
     >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
     >>> from hornbeam.tree import Skeleton, count_rows
     >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan]), table)
-    >>> raise_branches(tree, table, expected_errors, 0.1, Step.of("example"))
+    >>> raise_branches(tree, table, expected_errors, errors_of_one_leaf, 0.1, Step.of("example"))
     Tree(1 node, 1 leaf, depth 0, 2 classes)
     """
     if table.target is None:
@@ -70,7 +79,7 @@ def raise_branches(
         stops = ~skeleton.is_leaf & (skeleton.missing_slot == STOP)
         missing_slot = np.where(stops, np.int32(EVERY_CHILD), skeleton.missing_slot)
         skeleton = replace(skeleton, missing_slot=missing_slot)
-    work = _Raising(skeleton, table, table.target, tree, estimate, slack)
+    work = _Raising(skeleton, table, table.target, tree, estimate, estimate_one, slack)
     old = origin < tree.n_nodes
     if not np.array_equal(work.evidence[old], tree.evidence[origin[old]]):
         raise DataError(
@@ -106,11 +115,15 @@ class _Raising:
         target: NDArray[np.int32],
         tree: Tree,
         estimate: Callable[[Floats], Floats],
+        estimate_one: Callable[[float, float], float],
         slack: float,
     ) -> None:
         n, self.unit = skeleton.n_nodes, float(tree.unit[0])
         self.skeleton, self.table, self.target = skeleton, table, target
-        self.n_classes, self.estimate, self.slack = tree.n_classes, estimate, slack
+        self.n_classes, self.slack = tree.n_classes, slack
+        self.estimate, self.estimate_one = estimate, estimate_one
+        self.whole_rows = not _splits_rows(skeleton, table)
+        self.marked = np.zeros(table.n_rows, np.bool_)
         self.leaf = int(skeleton.is_leaf.argmax())  # used in every place where a subtree is cut
         self.node_at = np.arange(n, dtype=np.int32)
         self.evidence = np.zeros((n, self.n_classes), np.int64)
@@ -136,12 +149,12 @@ class _Raising:
     def decide(self, place: int) -> bool:
         """Cut, raise or keep the subtree of a place whose children are decided; True if its branch was raised."""
         children = self.children(place)
-        weight = self.evidence[children].sum(axis=1) * self.unit
-        largest = int(children[np.flatnonzero(weight >= weight.max() - _TOLERANCE)[-1]])
-        own = self.evidence[place] - self.evidence[children].sum(axis=0)  # of rows that stop here
-        here = self.estimate(np.stack([self.evidence[place], own]) * self.unit)
-        as_leaf, as_tree = float(here[0]), float(here[1] + self.errors[children].sum())
-        as_branch = self.errors_of(largest, self.arrived[place])
+        weight = [sum(counts) * self.unit for counts in self.evidence[children].tolist()]
+        enough = max(weight) - _TOLERANCE
+        largest = max(child for child, size in zip(children.tolist(), weight, strict=True) if size >= enough)
+        as_leaf = self.errors_of_leaf(self.evidence[place].tolist())
+        as_tree = self.errors_of_leaf(self.stopping(place)) + sum(self.errors[children].tolist())
+        as_branch = as_leaf if self.is_leaf(largest) else self.errors_of_branch(place, largest)
         if as_leaf <= min(as_tree, as_branch) + self.slack:
             self.node_at[place] = self.leaf
             self.errors[place] = as_leaf
@@ -151,6 +164,55 @@ class _Raising:
         else:
             self.errors[place] = as_tree
         return False
+
+    def is_leaf(self, place: int) -> bool:
+        return self.skeleton.n_children.item(self.node_at.item(place)) == 0
+
+    def stopping(self, place: int) -> list[int]:
+        """Count the rows that stop in a place, by class."""
+        total: list[int] = self.evidence[place].tolist()
+        if self.is_leaf(place):
+            return total
+        below = zip(*self.evidence[self.children(place)].tolist(), strict=True)
+        return [all_rows - sum(moved) for all_rows, moved in zip(total, below, strict=True)]
+
+    def errors_of_leaf(self, counts: list[int]) -> float:
+        total = sum(counts)
+        return self.estimate_one(total * self.unit, (total - max(counts)) * self.unit)
+
+    def errors_of_branch(self, place: int, branch: int) -> float:
+        """Estimate the errors of a branch of a place for all rows of the place.
+
+        A few more rows change a few leaves only.
+        """
+        row, weight = self.arrived[place]
+        inside = self.arrived[branch][0]
+        if not self.whole_rows or len(row) - len(inside) > _FEW_ROWS:
+            return self.errors_of(branch, self.arrived[place])
+        self.marked[inside] = True
+        more = ~self.marked[row]
+        self.marked[inside] = False
+        changed: dict[int, list[int]] = {}
+        for one, steps in zip(row[more].tolist(), weight[more].tolist(), strict=True):
+            stop = self.stop_of(branch, one)
+            if stop not in changed:
+                changed[stop] = self.stopping(stop)
+            changed[stop][self.target.item(one)] += steps
+        before = sum(self.errors_of_leaf(self.stopping(stop)) for stop in changed)
+        return self.errors.item(branch) - before + sum(map(self.errors_of_leaf, changed.values()))
+
+    def stop_of(self, place: int, row: int) -> int:
+        """Find the place below a place where a row stops."""
+        skeleton, columns = self.skeleton, self.table.columns
+        while True:
+            node = self.node_at.item(place)
+            feature = skeleton.feature.item(node)
+            if feature < 0:
+                return place
+            slot = follow(skeleton, node, self.table.schema.features[feature], columns[feature].item(row))
+            if slot < 0:
+                return place
+            place = skeleton.first_child.item(node) + slot
 
     def count(self, place: int) -> None:
         """Count the rows of a place at all places below it."""
@@ -206,3 +268,10 @@ class _Raising:
         for place in found:  # grows during the loop
             found += [c for c in self.children(place).tolist() if self.skeleton.n_children[self.node_at[c]]]
         return found if self.skeleton.n_children[self.node_at[found[0]]] else []
+
+
+def _splits_rows(skeleton: Skeleton, table: Table) -> bool:
+    """Whether some split sends a row of the table, which lacks its feature, to every child."""
+    tested = np.unique(skeleton.feature[skeleton.missing_slot == EVERY_CHILD]).tolist()
+    columns = [table.columns[feature] for feature in tested]
+    return any((np.isnan(c) if c.dtype == np.float64 else c == -1).any() for c in columns)

@@ -1,21 +1,32 @@
 """Routing rows through a tree: the node where each stops, its prediction, its class, its decision path."""
 
 from collections.abc import Callable, Sequence
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.schema import Feature
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.route import Values
 from hornbeam.kernels.slopes import SlopedLeaves
+from hornbeam.tree.condition import is_missing
 from hornbeam.tree.level_order import concat_ranges
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.skeleton import STOP, Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["decide_rows", "decision_path", "predict_rows", "route", "row_predictor", "sums_of_terms"]
+__all__ = [
+    "decide_rows",
+    "decision_path",
+    "follow",
+    "predict_rows",
+    "route",
+    "row_predictor",
+    "sums_of_terms",
+]
 
 # With fewer rows, starting threads takes longer than they save.
 SERIAL_ROWS = 50_000
@@ -178,6 +189,26 @@ def sums_of_terms(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
 
 def _sloped_leaves(tree: Tree) -> SlopedLeaves:
     return SlopedLeaves(tree.skeleton.router, tree.belief, *tree.slopes.arrays, regression=tree.is_regression)
+
+
+def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
+    """Find the child slot of a node for a value; `STOP` (-1), or `EVERY_CHILD` (-2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> [follow(stump, 0, Feature("dose"), value) for value in (0.5, 0.6, np.nan)]
+    [0, 1, -1]
+    """
+    if is_missing(feature, value):
+        return skeleton.missing_slot.item(node)
+    threshold = skeleton.threshold.item(node)
+    if not isnan(threshold):
+        return 0 if value <= threshold else 1
+    return STOP if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
 
 
 def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
