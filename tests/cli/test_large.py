@@ -267,21 +267,21 @@ def test_groups_of_another_column_are_those_of_a_sample(run, folder, monkeypatch
 # ---- no fit is lost
 
 
-def test_a_model_too_large_for_text_is_saved_as_tensors(run, monkeypatch):
+def test_a_model_too_large_for_text_is_saved_in_binary_form_under_the_same_name(run, monkeypatch):
     import hornbeam.storage.text
 
-    small = fitted(run, "loans.csv")
-    with monkeypatch.context() as patch:
-        patch.setattr(hornbeam.storage.text, "MOST_VALUES", 100)
-        result = run("fit", "loans.csv", *FIT, "-o", "m.hornbeam", "--json")
+    fitted(run, "loans.csv")
+    digest = hornbeam.load("m.hornbeam").tree_.digest
+    monkeypatch.setattr(hornbeam.storage.text, "MOST_VALUES", 400)
+    result = run("fit", "loans.csv", *FIT, "-o", "m.hornbeam", "--json")
     assert result.exit_code == 0
-    assert json.loads(result.stdout)["model"] == "m.hornbeam.safetensors"
-    assert (
-        "warning: the model is too large for the text of m.hornbeam, which is left as it was: "
-        "it is saved as m.hornbeam.safetensors" in result.stderr
-    )
-    assert Path("m.hornbeam").read_bytes() == small
-    assert hornbeam.load("m.hornbeam.safetensors").tree_.digest == hornbeam.load("m.hornbeam").tree_.digest
+    assert json.loads(result.stdout)["model"] == "m.hornbeam"
+    assert hornbeam.load("m.hornbeam").tree_.digest == digest
+    assert run("update", "m.hornbeam", "loans.csv", "-t", "state", "-o", "n.hornbeam").exit_code == 0
+    for name in ("m.hornbeam", "n.hornbeam"):
+        assert not Path(name).read_bytes().startswith(b"{")
+        assert run("show", name).exit_code == 0
+    assert {path.name for path in Path().glob("*.safetensors")} == set()
 
 
 @pytest.mark.parametrize(
@@ -313,12 +313,12 @@ def test_a_disk_that_fills_up_does_not_lose_the_model(run, tmp_path, monkeypatch
 SAVE_FOR_EVER = """
 import sys
 from hornbeam.storage import read
-from hornbeam.storage.file import write_fitting
+from hornbeam.storage.file import write
 models = [read(path) for path in sys.argv[1:3]]
 print("ready", flush=True)
 while True:
     for model in models:
-        write_fitting(model, sys.argv[3])
+        write(model, sys.argv[3])
 """
 
 

@@ -1,12 +1,10 @@
 """Save a model so that no fit is lost: check the path before the fit, and have a second place after it."""
 
-from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 import click
 
-from hornbeam.cli.console import warn
 from hornbeam.errors import StorageError
 
 __all__ = ["check_output", "save_model"]
@@ -22,31 +20,21 @@ def check_output(output: str) -> None:
         check_writable(output)
 
 
-def save_model(model: Any, output: str) -> str:
-    """Write a model to a file or to stdout, and return the name of the file.
+def save_model(model: Any, output: str) -> None:
+    """Write a model to a file or to stdout.
 
-    A model too large for JSON is written as safetensors beside the requested name. If writing fails, for example
-    on a full disk, the model goes to the temporary folder, and the error names the file.
+    If writing a file fails, for example on a full disk, the model goes to the temporary folder, and the error names the
+    file.
     """
-    from hornbeam.storage.file import encode, write_fitting
-    from hornbeam.storage.text import TooLargeForTextError
+    from hornbeam.storage.file import encode, write
 
     if output == "-":
-        try:
-            data = encode(model)
-        except TooLargeForTextError:
-            warn("the model is too large for text: it is written as safetensors")
-            data = encode(model, as_tensors=True)
-        click.echo(data, nl=False)
-        return output
+        click.echo(encode(model), nl=False)
+        return
     try:
-        written = write_fitting(model, output)
+        write(model, output)
     except OSError as error:
         raise _rescued(model, output, error) from error
-    if written != Path(output):
-        left = ", which is left as it was" if Path(output).exists() else ""
-        warn(f"the model is too large for the text of {output}{left}: it is saved as {written}")
-    return str(written)
 
 
 def _rescued(model: Any, output: str, error: OSError) -> StorageError:

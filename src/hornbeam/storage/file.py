@@ -23,12 +23,11 @@ __all__ = [
     "read",
     "read_any",
     "write",
-    "write_fitting",
 ]
 
 
 def encode(model: Model | TreeCollection, *, as_tensors: bool = False) -> bytes:
-    """Encode a model as the bytes of a file; several trees are always safetensors.
+    """Encode a model as the bytes of a file: JSON, or safetensors if it has several trees or is too large for text.
 
     Examples
     --------
@@ -45,7 +44,10 @@ def _parts(model: Model | TreeCollection, as_tensors: bool) -> list[bytes | memo
     # Text is for people, and many trees are too long to read.
     if as_tensors or isinstance(model, TreeCollection):
         return tensors.write_tensors(model)
-    return [text.write_text(model)]
+    try:
+        return [text.write_text(model)]
+    except text.TooLargeForTextError:
+        return tensors.write_tensors(model)
 
 
 def decode(data: bytes) -> Model | TreeCollection:
@@ -67,14 +69,14 @@ def decode(data: bytes) -> Model | TreeCollection:
 
 
 def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
-    """Write a model to a file: safetensors for several trees or by the file's suffix, else JSON.
+    """Write a model to a file: safetensors by the file's suffix, or as `encode` chooses.
 
     The old file is replaced only when the new one is complete on disk.
 
     Raises
     ------
     StorageError
-        If the model has a value that cannot be written, or is too large for text.
+        If the model has a value that cannot be written.
 
     Examples
     --------
@@ -91,35 +93,6 @@ def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     require_disk("path", path, "a file on a disk. Save it there, and copy it with the tools of the store")
     refuse_pickle_name(path)
     write_atomic(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
-
-
-def write_fitting(model: Model | TreeCollection, path: str | PathLike[str]) -> Path:
-    """Write a model as `write` does, or to ``<path>.safetensors`` if it is too large for JSON.
-
-    Returns
-    -------
-    Path
-        The file that was written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from hornbeam import Schema, Skeleton, Tree
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_fitting(Model(tree), f"{folder}/model.hornbeam").name
-    'model.hornbeam'
-    """
-    refuse_pickle_name(path)
-    path = Path(path)
-    try:
-        parts = _parts(model, as_tensors=path.suffix == ".safetensors")
-    except text.TooLargeForTextError:
-        path = path.with_name(f"{path.name}.safetensors")
-        parts = _parts(model, as_tensors=True)
-    write_atomic(path, parts)
-    return path
 
 
 def check_writable(path: str | PathLike[str]) -> None:

@@ -130,8 +130,8 @@ def fit(
         large_rows = open_rows(*files, options["balanced"], rows.is_regression, jobs)
         rows = rows._replace(roles=with_doubts(rows.roles, doubtful_in(large_rows, jobs), forced))
         model, n_rows = _fitted_large(large_rows, options), large_rows.n_rows
-    tree, asked_for = model.tree, output
-    output = save_model(model, asked_for)
+    tree = model.tree
+    save_model(model, output)
     message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
     path = size_path(tree)
     # The tree of another pruner is none of the sizes that were compared.

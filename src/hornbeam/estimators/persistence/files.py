@@ -56,14 +56,13 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         pruners of Hornbeam that hold no data.
     path : str or path
         The file, usually ``*.hornbeam``. One tree is written as JSON text, or in binary form if the name ends in
-        ``.safetensors``, for trees of more than 100,000 nodes. Several trees are always binary. Names of pickles, such
-        as ``model.pkl``, are refused.
+        ``.safetensors`` or it is too large for text (16 MB, two million numbers). Several trees are always binary.
+        Names of pickles, such as ``model.pkl``, are refused.
 
     Raises
     ------
     StorageError
-        If the model contains objects that a file cannot hold, is too large for text, or is a pipeline whose earlier
-        steps change the rows.
+        If the model contains objects that a file cannot hold, or is a pipeline whose earlier steps change the rows.
 
     See Also
     --------
