@@ -63,7 +63,8 @@ async def _answer(act: Callable[[Any], Any], request: Request) -> Response:
     except HornbeamError as error:
         return _json({"error": str(error)}, 422)
     except OSError as error:  # a full disk, say: the page shows the reason, and the work is not lost
-        return _json({"error": f"the file cannot be written: {error.strerror or 'unknown'}"}, 500)
+        name = "the file" if error.filename is None else f"{str(error.filename)!r}"
+        return _json({"error": f"{name} cannot be written: {error.strerror or 'unknown'}"}, 500)
 
 
 def _with_digest(value: Any) -> tuple[dict[str, Any], str]:

@@ -17,11 +17,20 @@ from hornbeam.errors import StorageError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["create_locked", "is_abandoned", "open_atomic", "remove_abandoned", "rename", "write_atomic"]
+__all__ = [
+    "create_locked",
+    "is_abandoned",
+    "named_if_full",
+    "open_atomic",
+    "remove_abandoned",
+    "rename",
+    "write_atomic",
+]
 
 TIMEOUT = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
 _OPEN_ELSEWHERE = 5.0  # seconds to wait on Windows for a program that has the old file open
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
@@ -106,11 +115,14 @@ def open_atomic(
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
-        with path.open("wb") as other:
+        with named_if_full(path), path.open("wb") as other:
             yield other
         return
     temporary = path.with_name(f".{path.name}.saving")
-    with create_locked(temporary, private=private or path.exists(), timeout=timeout) as file:
+    with (
+        named_if_full(path),
+        create_locked(temporary, private=private or path.exists(), timeout=timeout) as file,
+    ):
         try:
             yield file
             file.flush()
@@ -124,6 +136,17 @@ def open_atomic(
             temporary.unlink(missing_ok=True)
             raise
     _sync_folder(path.parent)
+
+
+@contextmanager
+def named_if_full(path: Path) -> Iterator[None]:
+    """Add the name of a file to the error of a full disk, a used quota or a limit of the size of files."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL and error.filename in (None, ""):
+            error.filename = str(path)
+        raise
 
 
 @contextmanager

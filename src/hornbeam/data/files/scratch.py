@@ -13,7 +13,13 @@ from tempfile import gettempdir, mkdtemp
 from typing import BinaryIO
 from uuid import uuid4
 
-from hornbeam.data.files.atomic_write import create_locked, is_abandoned, remove_abandoned, rename
+from hornbeam.data.files.atomic_write import (
+    create_locked,
+    is_abandoned,
+    named_if_full,
+    remove_abandoned,
+    rename,
+)
 from hornbeam.errors import StorageError
 
 __all__ = ["open_draft", "remove_drafts", "scratch_folder"]
@@ -113,7 +119,7 @@ def open_draft(path: Path, *, sync: bool = False) -> Iterator[BinaryIO]:
     """
     draft = path.with_name(f".{path.name}.{_machine()}.{uuid4().hex}")
     try:
-        with create_locked(draft, private=False) as file:
+        with named_if_full(path), create_locked(draft, private=False) as file:
             yield file
             file.flush()
             if sync:
