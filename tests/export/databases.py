@@ -1,5 +1,6 @@
-"""Run exported SQL in SQLite and DuckDB."""
+"""Run exported SQL in SQLite and DuckDB, and in PostgreSQL (psycopg) if HORNBEAM_POSTGRES has its address."""
 
+import os
 import sqlite3
 from contextlib import closing
 
@@ -16,6 +17,9 @@ from hornbeam.tree.route import predict_rows, route
 __all__ = ["DATABASES", "assert_same", "codes", "query_model", "rows_of", "run_query", "run_sql"]
 
 DATABASES = {"sqlite": "SQLite", "duckdb": "duckdb"}
+POSTGRES = os.environ.get("HORNBEAM_POSTGRES")  # postgresql://postgres@127.0.0.1/postgres, for example
+if POSTGRES:
+    DATABASES["postgres"] = "PostgreSQL"
 
 
 def codes(table: Table, unseen: int = -1) -> np.ndarray:
@@ -60,7 +64,8 @@ def query_model(database: str, tree: Tree, rows: list[tuple], **options):
 
 def run_query(database, query, names, features, rows):
     """What a query finds in the table `rows`, whose first column is "row id"."""
-    return (_ask_sqlite if database == "sqlite" else _ask_duckdb)(query, names, features, rows)
+    ask = {"sqlite": _ask_sqlite, "duckdb": _ask_duckdb, "postgres": _ask_postgres}[database]
+    return ask(query, names, features, rows)
 
 
 def _ask_sqlite(query, names, features, rows):
@@ -89,6 +94,19 @@ def _ask_duckdb(query, names, features, rows):
         database.register("arrow", arrow)
         database.execute("INSERT INTO rows SELECT * FROM arrow")
         return database.execute(query).fetchall()
+
+
+def _ask_postgres(query, names, features, rows):
+    import psycopg
+
+    types = [_type(feature).replace("DOUBLE", "DOUBLE PRECISION") for feature in features]
+    columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in zip(names, types, strict=True))
+    with psycopg.connect(POSTGRES) as database, database.cursor() as cursor:
+        cursor.execute(f'CREATE TEMPORARY TABLE rows ("row id" INTEGER, {columns}) ON COMMIT DROP')
+        with cursor.copy("COPY rows FROM STDIN") as copy:
+            for at, row in enumerate(rows):
+                copy.write_row((at, *row))
+        return cursor.execute(query).fetchall()
 
 
 def _quoted(name: str) -> str:

@@ -1,5 +1,6 @@
 """Comparison of predictions of an export with those of the tree: rows, other nodes, other classes, probabilities."""
 
+import os
 import platform
 import sqlite3
 import subprocess
@@ -87,8 +88,19 @@ def version(runtime: str) -> str:
             [runtime, version_flags[runtime]], capture_output=True, text=True, check=True
         ).stdout
         return f"{runtime} {output.strip().removeprefix('v')}"
-    known = {"Python": platform.python_version, "SQLite": lambda: sqlite3.sqlite_version}
+    known = {
+        "Python": platform.python_version,
+        "SQLite": lambda: sqlite3.sqlite_version,
+        "PostgreSQL": _postgres_version,
+    }
     return f"{runtime} {known[runtime]() if runtime in known else metadata.version(runtime)}"
+
+
+def _postgres_version() -> str:
+    import psycopg
+
+    with psycopg.connect(os.environ["HORNBEAM_POSTGRES"]) as server:
+        return server.info.parameter_status("server_version").split()[0]
 
 
 def table(counts: list[ParityCount]) -> Iterator[str]:

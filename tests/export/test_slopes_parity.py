@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from databases import rows_of
+from databases import DATABASES, rows_of
 from model_runners import needs_jpmml, run_jpmml
 from pmml_reader import evaluate_segments
 from random_models import batches, models_with_slopes
@@ -74,11 +74,11 @@ def test_c_for_rows_without_missing_values(first, layout, tmp_path, compare):
 
 @pytest.mark.long
 @batches
-@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("database", DATABASES)
 def test_databases_predict_the_same(database, first, compare):
     pytest.importorskip("sqlglot")
     pytest.importorskip("duckdb")
-    from databases import DATABASES, run_sql
+    from databases import run_sql
 
     cases = models_with_slopes(first)
     found = run_sql(database, cases)
@@ -243,7 +243,7 @@ def test_means_have_the_same_bits(tmp_path):
         assert subprocess.run([program], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("database", DATABASES)
 def test_means_have_the_same_bits_in_a_database(database):
     pytest.importorskip("sqlglot")
     pytest.importorskip("duckdb")

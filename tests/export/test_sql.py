@@ -1,4 +1,4 @@
-"""Exported SQL predicts in SQLite and DuckDB as the tree does, with any names and depth."""
+"""Exported SQL predicts in SQLite, DuckDB and PostgreSQL as the tree does, with any names and depth."""
 
 import sqlite3
 from contextlib import closing
@@ -69,9 +69,11 @@ def test_infinite_thresholds(database):
 @pytest.mark.parametrize("database", DATABASES)
 def test_text_compares_by_every_character(database):
     categories = ("a", "A", "a ", "", "a\0b", "é", "e\u0301")
-    colour = Feature("colour", Kind.NOMINAL, categories)
-    tree = stump(colour, slots=range(7), n_children=7)
-    assert leaves(database, tree, [*categories, "b", "Á", None]) == [*range(1, 8), 0, 0, 0]
+    if database == "postgres":  # its text has no zero character
+        categories = tuple(category for category in categories if "\0" not in category)
+    n = len(categories)
+    tree = stump(Feature("colour", Kind.NOMINAL, categories), slots=range(n), n_children=n)
+    assert leaves(database, tree, [*categories, "b", "Á", None]) == [*range(1, n + 1), 0, 0, 0]
 
 
 def test_a_collation_of_the_column_does_not_matter():
@@ -119,7 +121,7 @@ def test_nesting_is_logarithmic():
     assert leaves("sqlite", tree, [0.0, 1.0, None]) == [2**levels - 1, 2 ** (levels + 1) - 2, 0]
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 def test_a_single_leaf(database):
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
     connect = sqlite3.connect if database == "sqlite" else duckdb.connect
