@@ -31,7 +31,7 @@ def test_credentials_of_an_address_are_in_no_message():
         list_files("nosuch://key:secret@host/rows?token=secret")
     assert str(caught.value).startswith("'nosuch://host/rows' cannot be reached")
     assert "secret" not in str(caught.value)
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
 
 
 def test_a_cache_or_a_copy_in_a_store_is_refused(tmp_path):
@@ -51,7 +51,7 @@ def test_a_checkpoint_or_a_model_in_a_store_is_refused(tmp_path):
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=20)
     model = TreeClassifier("cart").fit(rows[["x"]], rows["y"])
     with pytest.raises(
-        ParameterError, match=r"path is 's3://bucket/m\.hornbeam', .*expected a file on a disk\. Save it"
+        ParameterError, match=r"path is 's3://bucket/m\.hornbeam', .*expected a file on a disk\. Copy it"
     ):
         save(model, "s3://key:secret@bucket/m.hornbeam")
     source = ParquetSource.open(tmp_path, target="y")

@@ -4,6 +4,9 @@ import itertools
 import logging
 import pickle
 import re
+import socket
+import time
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -20,6 +23,7 @@ from hornbeam import DaskTreeClassifier, TreeClassifier
 from hornbeam.data import LocalEngine, ParquetSource
 from hornbeam.data.files import stores
 from hornbeam.data.files.addresses import Address
+from hornbeam.data.files.paths import list_files
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.out_of_core import Plan, fit
@@ -131,6 +135,57 @@ def test_the_tree_of_a_store_is_that_of_the_disk(rows, port, options):
     np.testing.assert_array_equal(stored.predict_proba(one), stored.predict_proba(ROWS[:750]))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "files"),
+    [
+        ("plain/part*.parquet", ["plain/part 0.parquet", "plain/part 1.parquet"]),
+        ("plain/part%20[1-9]*", ["plain/part 1.parquet"]),
+        (
+            "by%20year/year=202[24]/*.parquet",
+            [f"by year/year={year}/part-0.parquet" for year in (2022, 2024)],
+        ),
+        ("**/part-0.parquet", [f"by year/year={year}/part-0.parquet" for year in (2022, 2023, 2024)]),
+    ],
+)
+def test_a_pattern_names_the_files_it_matches(rows, port, pattern, files):
+    assert list_files(rows / unquote(pattern)) == [str(rows / file) for file in files]
+    found = list_files(with_credentials(address(pattern, port)))
+    assert [unquote(file) for file in found] == [f"s3://bucket/{file}" for file in files]
+    stored, local = (TreeClassifier("cart").fit(paths, "is") for paths in (found, rows / unquote(pattern)))
+    assert stored.tree_.digest == local.tree_.digest
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("s3://bucket/plain/x*.parquet", r"No files match 's3://bucket/plain/x\*\.parquet'"),
+        ("s3://bucket/none/*.parquet", "There is nothing at 's3://bucket/none'"),
+        ("s3://bucket/none.parquet", "There is nothing at 's3://bucket/none.parquet'"),
+        ("s3://none/rows.parquet", "There is no bucket 'none' at 's3://none/rows.parquet'"),
+        ("s3://none/rows/*.parquet", "There is no bucket 'none' at 's3://none/rows'"),
+        ("s3://none", "There is no bucket 'none' at 's3://none'"),
+    ],
+)
+def test_what_a_store_does_not_have_is_named(port, text, message):
+    options = address("", port).partition("?")[2]
+    with pytest.raises(DataError, match=message):
+        list_files(f"{text}?{options}")
+
+
+def test_a_store_that_never_answered_is_not_waited_for():
+    """One attempt of pyarrow, which repeats the request for six seconds."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # and does not listen
+        begin = time.monotonic()
+        with pytest.raises(
+            DataError, match=r"'s3://nobody/rows' cannot be reached: .*connect.* Check the address"
+        ):
+            list_files(
+                f"s3://nobody/rows?region=us-east-1&scheme=http&endpoint_override=127.0.0.1:{free.getsockname()[1]}"
+            )
+        assert time.monotonic() - begin < 15
+
+
 def test_a_page_with_a_wrong_checksum_is_refused_at_once(port, monkeypatch):
     """The file is damaged, not the store: no attempt is repeated."""
     monkeypatch.setattr(stores, "WAITS", ())
@@ -237,6 +292,14 @@ def test_an_address_keeps_its_credentials_when_it_is_pickled():
     assert Address(sent).full == sent.full
 
 
+def test_an_address_keeps_its_credentials_on_the_command_line(port):
+    rows = pytest.importorskip("hornbeam.cli.rows")
+    given = with_credentials(address("plain", port))
+    path = rows.FilePath().convert(given, None, None)
+    assert path.full == given
+    assert all(file.full.startswith(f"s3://{KEY}:{SECRET}@bucket/plain/part") for file in list_files(path))
+
+
 def test_the_command_line_shows_no_credentials(port, tmp_path, new_folder):
     testing = pytest.importorskip("click.testing")
     from hornbeam.cli.group import hornbeam as command
@@ -325,7 +388,7 @@ def test_a_file_that_is_gone_is_not_repeated(port):
         pytest.raises(DataError, match=r"There is nothing at 's3://bucket/plain/none.parquet'"),
     ):
         TreeClassifier().fit(address("plain/none.parquet", proxy.port), "is")
-    assert len(proxy.requests) <= 2
+    assert len(proxy.requests) == 3, "the file, a folder of this name, the bucket"
 
 
 # ---- how often rows are read --------------------------------------------------------------------------------

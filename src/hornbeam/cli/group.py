@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
+from io import StringIO
 from typing import Any, NoReturn
 
 import click
@@ -57,15 +59,18 @@ class Commands(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and exit with its code."""
         kwargs["standalone_mode"] = False
+        given = (args[0] if args else kwargs.get("args")) or sys.argv[1:]
         try:
             code = super().main(*args, **kwargs)
         except click.ClickException as error:
-            error.show()
+            shown = StringIO()
+            error.show(shown)
+            click.echo(_hide_credentials(shown.getvalue(), given), err=True, nl=False)
             sys.exit(error.exit_code)
         except click.Abort:
             _end("interrupted", _INTERRUPTED)
         except (HornbeamError, OSError, UnicodeError) as error:
-            _end(_usage_text(error), _UNUSABLE)
+            _end(_hide_credentials(_usage_text(error), given), _UNUSABLE)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -78,6 +83,16 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(_UNREAD)
         return result
+
+
+def _hide_credentials(words: str, given: Sequence[str]) -> str:
+    """Remove the credentials of arguments, also of those that are no paths or too many."""
+    from hornbeam.data.files.addresses import is_remote, without_credentials
+
+    for text in (part for argument in given for part in (argument, argument.partition("=")[2])):
+        if is_remote(text):
+            words = words.replace(text, without_credentials(text))
+    return words
 
 
 def _end(words: str, code: int) -> NoReturn:

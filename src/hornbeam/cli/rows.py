@@ -12,9 +12,9 @@ from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
 
 __all__ = [
+    "FilePath",
     "Rows",
     "data_argument",
-    "hide_credentials",
     "labelled",
     "model_argument",
     "parts_for",
@@ -30,18 +30,20 @@ __all__ = [
 
 _MANY_ROWS = 1 << 17  # more than one part
 
-model_argument = click.argument("model", type=click.Path())
+
+class FilePath(click.Path):
+    """A path; the address of a store becomes a text without credentials, and ``file://`` a path."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, checked as by click."""
+        from hornbeam.data.files.addresses import Address, as_path, is_remote
+
+        path = as_path(value)
+        return super().convert(Address(path) if is_remote(path) else path, param, ctx)
 
 
-def hide_credentials(_context: click.Context, _parameter: click.Parameter, path: str | None) -> str | None:
-    """Make the address of a store a text without credentials, which messages may show, and ``file://`` a path."""
-    from hornbeam.data.files.addresses import Address, as_path, is_remote
-
-    path = as_path(path)
-    return Address(path) if path is not None and is_remote(path) else path
-
-
-data_argument = click.argument("data", type=click.Path(allow_dash=True), callback=hide_credentials)
+model_argument = click.argument("model", type=FilePath())
+data_argument = click.argument("data", type=FilePath(allow_dash=True))
 positive_option = click.option(
     "--positive", metavar="LABEL", help="The class of interest: show its probability everywhere."
 )

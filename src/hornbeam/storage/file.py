@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from hornbeam.data.files.addresses import require_disk
+from hornbeam.data.files.addresses import FILE_ON_DISK, require_disk
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.regular_file import open_regular
 from hornbeam.errors import StorageError
@@ -90,7 +90,7 @@ def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     True
     """
     # All checks come before a file is changed.
-    require_disk("path", path, "a file on a disk. Save it there, and copy it with the tools of the store")
+    require_disk("path", path, FILE_ON_DISK)
     refuse_pickle_name(path)
     write_atomic(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
@@ -105,6 +105,7 @@ def check_writable(path: str | PathLike[str]) -> None:
         ...
     hornbeam.errors.StorageError: '/no/such/folder/model.hornbeam' cannot be written: No such file or directory...
     """
+    require_disk("path", path, FILE_ON_DISK)
     target = Path(os.path.realpath(path))
     try:
         if target.is_dir():

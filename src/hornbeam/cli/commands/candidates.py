@@ -6,8 +6,8 @@ import click
 
 from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import (
+    FilePath,
     data_argument,
-    hide_credentials,
     model_argument,
     reading,
     target_option,
@@ -28,8 +28,7 @@ __all__ = ["candidates"]
 @click.option("--weight", metavar="COL", help="The column of row weights.")
 @click.option(
     "--held-out",
-    type=click.Path(),
-    callback=hide_credentials,
+    type=FilePath(),
     metavar="FILE",
     help="Other rows, to show the gain of each split on them.",
 )

@@ -6,7 +6,8 @@ import click
 
 from hornbeam.cli.commands.report import compared, read_report_input
 from hornbeam.cli.console import common_options, emit, message, write_output
-from hornbeam.cli.rows import data_argument, model_argument, reading, target_option
+from hornbeam.cli.rows import FilePath, data_argument, model_argument, reading, target_option
+from hornbeam.cli.saving import check_output
 
 __all__ = ["card"]
 
@@ -15,7 +16,7 @@ __all__ = ["card"]
 @model_argument
 @data_argument
 @target_option
-@click.option("-o", "--output", required=True, type=click.Path(), help="The card, for example CARD.md.")
+@click.option("-o", "--output", required=True, type=FilePath(), help="The card, for example CARD.md.")
 @click.option("--title", default="Model card", show_default=True, help="Its heading.")
 @compared
 @reading
@@ -39,6 +40,7 @@ def card(
     """
     from hornbeam import model_card
 
+    check_output(output)
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
     written = model_card(inputs.model, inputs.X, inputs.y, title=title, **inputs.compared)
     write_output(written.encode(), output)

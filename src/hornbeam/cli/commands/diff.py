@@ -6,13 +6,14 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
+from hornbeam.cli.rows import FilePath
 
 __all__ = ["diff"]
 
 
 @click.command(short_help="Say what changed between two models.")
-@click.argument("old", type=click.Path())
-@click.argument("new", type=click.Path())
+@click.argument("old", type=FilePath())
+@click.argument("new", type=FilePath())
 @click.option(
     "--tolerance", default=1e-9, show_default=True, help="Probabilities that differ by no more are equal."
 )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message, write_output
-from hornbeam.cli.rows import hide_credentials, model_argument, reading, rows_for
+from hornbeam.cli.rows import FilePath, model_argument, reading, rows_for
 
 __all__ = ["export"]
 
@@ -32,7 +32,7 @@ _MOST_VECTORS = 1_000
 @click.option(
     "--to", type=click.Choice(list(_TARGETS)), help="The language; default: as the output's name ends."
 )
-@click.option("-o", "--output", default="-", type=click.Path(allow_dash=True), help="Default: stdout.")
+@click.option("-o", "--output", default="-", type=FilePath(allow_dash=True), help="Default: stdout.")
 @click.option("--name", help="c, js: what names begin with, or the object's name.")
 @click.option("--layout", type=click.Choice(["if", "table", "bins"]), help="c: nested ifs, or tables.")
 @click.option(
@@ -42,8 +42,7 @@ _MOST_VECTORS = 1_000
 @click.option("--keep", multiple=True, metavar="COL", help="sql: a column to carry over; repeatable.")
 @click.option(
     "--vectors",
-    type=click.Path(),
-    callback=hide_credentials,
+    type=FilePath(),
     metavar="DATA",
     help=f"c, js, json, python: up to {_MOST_VECTORS:,} rows with their answers go along, as a test.",
 )

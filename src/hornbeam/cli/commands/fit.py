@@ -8,7 +8,7 @@ from hornbeam.cli.console import common_options, emit, message, progress
 from hornbeam.cli.holdout import n_held_out, split_holdout
 from hornbeam.cli.large_files import doubtful_in, large_files, open_rows
 from hornbeam.cli.memory import memory_option
-from hornbeam.cli.rows import data_argument, reading, target_option
+from hornbeam.cli.rows import FilePath, data_argument, reading, target_option
 from hornbeam.cli.saving import check_output, save_model
 from hornbeam.cli.training import Training, doubtful_columns, read_training, training, with_doubts
 
@@ -24,7 +24,7 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
     "-o",
     "--output",
     required=True,
-    type=click.Path(allow_dash=True),
+    type=FilePath(allow_dash=True),
     help="The model file, model.hornbeam say.",
 )
 @training
@@ -73,7 +73,7 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 )
 @click.option(
     "--forced-splits",
-    type=click.Path(exists=True, dir_okay=False),
+    type=FilePath(exists=True, dir_okay=False),
     metavar="FILE",
     help='JSON of the splits to begin with: {"feature": "income", "threshold": 50000, "left": {...}}.',
 )

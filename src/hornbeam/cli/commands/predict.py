@@ -9,9 +9,9 @@ import click
 
 from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.rows import (
+    FilePath,
     Rows,
     data_argument,
-    hide_credentials,
     model_argument,
     parts_for,
     read_single_tree,
@@ -30,8 +30,7 @@ __all__ = ["predict"]
     "-o",
     "--output",
     default="-",
-    type=click.Path(allow_dash=True),
-    callback=hide_credentials,
+    type=FilePath(allow_dash=True),
     help="A .csv or .parquet file, or a folder/ of Parquet files; default: CSV on stdout.",
 )
 @click.option(

@@ -7,14 +7,15 @@ import click
 
 from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.rows import (
+    FilePath,
     data_argument,
-    hide_credentials,
     model_argument,
     reading,
     sample_for,
     target_option,
     training_rows,
 )
+from hornbeam.cli.saving import check_output
 from hornbeam.errors import DataError
 
 __all__ = ["ReportInput", "compared", "read_report_input", "report"]
@@ -27,9 +28,7 @@ _MOST_ROWS = (
 def compared(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for comparisons in a report or a card."""
     for option in (
-        click.option(
-            "--earlier", metavar="MODEL", type=click.Path(), help="An earlier model to compare with."
-        ),
+        click.option("--earlier", metavar="MODEL", type=FilePath(), help="An earlier model to compare with."),
         click.option("--groups", metavar="COL", help="A column of DATA whose groups are compared."),
         click.option(
             "--positive", metavar="CLASS", help="The class of interest; default: the second of two."
@@ -97,12 +96,11 @@ def read_report_input(
 @model_argument
 @data_argument
 @target_option
-@click.option("-o", "--output", required=True, type=click.Path(), help="The page, for example report.html.")
+@click.option("-o", "--output", required=True, type=FilePath(), help="The page, for example report.html.")
 @compared
 @click.option(
     "--training",
-    type=click.Path(),
-    callback=hide_credentials,
+    type=FilePath(),
     metavar="FILE",
     help="The rows of the fit: shows the splits that competed at each node. Parquet files need not fit memory.",
 )
@@ -137,6 +135,7 @@ def report(
     from hornbeam import report as write_report
     from hornbeam.tree.unwrap import single_tree
 
+    check_output(output)
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
     if training is not None:
         inputs.compared["training"] = training_rows(single_tree(inputs.model), training, text, target, weight)

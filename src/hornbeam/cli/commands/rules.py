@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, message, write_output
-from hornbeam.cli.rows import hide_credentials, model_argument, positive_option, reading, rows_for
+from hornbeam.cli.rows import FilePath, model_argument, positive_option, reading, rows_for
 
 __all__ = ["rules"]
 
@@ -22,12 +22,11 @@ _ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
     type=click.Choice(list(_ENDS.values())),
     help="The form; default: as the output's name ends, else text. sql: a WHERE clause for each rule.",
 )
-@click.option("-o", "--output", default="-", type=click.Path(allow_dash=True), help="Default: stdout.")
+@click.option("-o", "--output", default="-", type=FilePath(allow_dash=True), help="Default: stdout.")
 @click.option(
     "--simplify",
     "data",
-    type=click.Path(allow_dash=True),
-    callback=hide_credentials,
+    type=FilePath(allow_dash=True),
     metavar="DATA",
     help="Make few and short rules, as C4.5rules does, judged by these rows.",
 )

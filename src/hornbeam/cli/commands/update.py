@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import FilePath, data_argument, model_argument, reading, rows_for, target_option
 from hornbeam.cli.saving import check_output
 from hornbeam.errors import DataError
 
@@ -16,7 +16,7 @@ __all__ = ["update"]
 @model_argument
 @data_argument
 @target_option
-@click.option("-o", "--output", required=True, type=click.Path(), help="The new model file.")
+@click.option("-o", "--output", required=True, type=FilePath(), help="The new model file.")
 @click.option(
     "--decay", default=1.0, show_default=True, help="What each row counted so far is worth from now on."
 )

@@ -6,7 +6,7 @@ import click
 
 from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.holdout import n_held_out, split_holdout
-from hornbeam.cli.rows import data_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import FilePath, data_argument, reading, rows_for, target_option
 from hornbeam.cli.saving import check_output
 from hornbeam.cli.training import read_training, training
 
@@ -40,14 +40,14 @@ class _Rows(NamedTuple):
 @data_argument
 @target_option
 @click.option(
-    "--model", type=click.Path(), metavar="MODEL", help="The model to edit; default: a tree is fitted."
+    "--model", type=FilePath(), metavar="MODEL", help="The model to edit; default: a tree is fitted."
 )
 @click.option(
     "-o",
     "--output",
     default="workbench.hornbeam",
     show_default=True,
-    type=click.Path(),
+    type=FilePath(),
     help="The model file. The report, the approval log and the journal are written beside it.",
 )
 @click.option("--author", default="", metavar="NAME", help="Author of the edits, for the approval log.")

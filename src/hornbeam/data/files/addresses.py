@@ -1,13 +1,31 @@
 """Addresses of stores such as S3, as texts that never show credentials."""
 
+import os
+import re
 from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
 from urllib.request import url2pathname
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import DataError, ParameterError
 
-__all__ = ["Address", "as_path", "is_remote", "require_disk", "without_credentials"]
+__all__ = [
+    "FILE_ON_DISK",
+    "Address",
+    "as_path",
+    "is_remote",
+    "needs_escapes",
+    "require_disk",
+    "without_credentials",
+]
+
+FILE_ON_DISK = "a file on a disk. Copy it with the tools of the store"
+# The scheme of an address. Path("s3://bucket") has one slash: refused, but it may have a password.
+_SCHEME = re.compile(
+    r".*?://|\s*(?:s3[an]?|gc?s|abfss?|az|https?|file):/|\s*[a-z][a-z0-9+.-]+:/?(?=[^/]*:.*@)",
+    re.IGNORECASE | re.DOTALL,
+)
+_WITH_PORT = ("hdfs://", "viewfs://")  # these have no passwords
 
 
 class Address(str):
@@ -31,10 +49,11 @@ class Address(str):
 
     full: str
 
-    def __new__(cls, full: str) -> "Address":
+    def __new__(cls, full: str | PathLike[str]) -> "Address":
         """Make the text of an address, or copy an `Address`."""
-        address = super().__new__(cls, without_credentials(full))
-        address.full = getattr(full, "full", full)
+        text: str = getattr(full, "full", str(full))  # str() of an Address is its text alone
+        address = super().__new__(cls, without_credentials(text))
+        address.full = text
         return address
 
     def below(self, path: str) -> "Address":
@@ -43,15 +62,21 @@ class Address(str):
         return Address(f"{folder.rstrip('/')}/{quote(path, safe='/=')}{mark}{options}")
 
 
-def is_remote(path: str | Path) -> bool:
+def is_remote(path: str | PathLike[str]) -> bool:
     """Whether a path is the address of a store, such as S3.
 
     Examples
     --------
     >>> is_remote("s3://bucket/rows.parquet"), is_remote("rows.parquet")
     (True, False)
+    >>> is_remote(Path("s3://key:secret@bucket/rows.parquet"))
+    True
     """
-    return "://" in str(path) and not isinstance(path, Path)
+    text = str(path)
+    if isinstance(path, Address):
+        return True
+    # Path.exists raises for names that are too long.
+    return "://" in text or (_SCHEME.match(text) is not None and not os.path.exists(text))  # noqa: PTH110
 
 
 def as_path[Named](path: Named) -> Named | str:
@@ -65,6 +90,11 @@ def as_path[Named](path: Named) -> Named | str:
     >>> as_path("file:///data/the%20rows"), as_path("rows"), as_path("s3://bucket/rows")
     ('/data/the rows', 'rows', 's3://bucket/rows')
     """
+    text = str(path)
+    if text.startswith("file:/") and _parts(text)[1]:
+        raise DataError(
+            f"{without_credentials(text)!r} is an address of the disk with a user name; expected file:///path."
+        )
     if not isinstance(path, str) or not path.startswith("file://"):
         return path
     literal = path.removeprefix("file://").removeprefix("localhost")
@@ -83,9 +113,9 @@ def require_disk(
     Traceback (most recent call last):
     hornbeam.errors.ParameterError: cache is 's3://bucket/codes', an address of a store; expected a folder on a disk ...
     """
-    if isinstance(path, str) and is_remote(path):
+    if is_remote(path):
         raise ParameterError(
-            f"{name} is {without_credentials(path)!r}, an address of a store; expected {expected}."
+            f"{name} is {without_credentials(str(path))!r}, an address of a store; expected {expected}."
         )
 
 
@@ -100,20 +130,41 @@ def without_credentials(address: str) -> str:
     'abfs://container@account.dfs.core.windows.net/rows'
     >>> without_credentials("s3://key:sec/ret@bucket/rows")  # such a key is refused, but it is a key
     's3://bucket/rows'
+    >>> without_credentials("s3://key:12/se?cr@et@bucket/rows")
+    's3://bucket/rows'
     >>> without_credentials("/data/rows@home.parquet")
     '/data/rows@home.parquet'
     """
-    scheme, mark, rest = address.partition("://")
-    if not mark:
-        return str(address)
-    rest = rest.partition("?")[0]
-    begin, _, password = rest.partition("/")[0].partition(":")
-    if (
-        begin and password and "@" not in password and not password.isdigit()
-    ):  # not a port: a key with a slash
-        rest = rest.rpartition("@")[2]
-    host, slash, path = rest.partition("/")
-    user, _, host = host.rpartition("@")
-    if scheme.startswith("abfs") and (container := user.partition(":")[0]):
-        host = f"{container}@{host}"
-    return f"{scheme}://{host}{slash}{path}"
+    scheme, credentials, rest = _parts(address)
+    if scheme.startswith("abfs") and (container := re.split("[:@]", credentials)[0]):
+        rest = f"{container}@{rest}"
+    return f"{scheme}{rest}"
+
+
+def needs_escapes(address: str) -> bool:
+    """Whether a user name or password has characters that end it in an address.
+
+    Examples
+    --------
+    >>> needs_escapes("s3://key:sec/ret@bucket/rows"), needs_escapes("s3://key:sec%2Fret@bucket/rows")
+    (True, False)
+    """
+    return re.search(r"[/?#@\s]", _parts(address)[1]) is not None
+
+
+def _parts(address: str) -> tuple[str, str, str]:
+    """Return the scheme, the credentials, and the rest without options.
+
+    All text before the last @ may be a password, with a slash or another mark that was not escaped.
+    """
+    if (found := _SCHEME.match(address)) is None:
+        return "", "", str(address)
+    scheme, rest = address[: found.end()], address[found.end() :]
+    host = rest.partition("/")[0]
+    user, mark, password = host.partition(":")
+    if mark and not (scheme in _WITH_PORT and password.isdigit()) and "@" in rest[len(user) :]:
+        credentials, _, rest = rest.rpartition("@")
+    else:
+        credentials = host.rpartition("@")[0]
+        rest = rest[len(credentials) :].removeprefix("@")
+    return scheme, credentials, re.split("[?#]", rest)[0]

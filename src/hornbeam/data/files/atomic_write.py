@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
+from hornbeam.data.files.addresses import FILE_ON_DISK, require_disk
 from hornbeam.errors import StorageError
 
 if sys.platform != "win32":
@@ -93,6 +94,8 @@ def open_atomic(
 
     Raises
     ------
+    ParameterError
+        If the file is in a store.
     StorageError
         If one other process still writes to this path after that time, or the temporary name is in use and is not a
         regular file.
@@ -113,6 +116,7 @@ def open_atomic(
     ...     Path(folder, "rows.csv").read_text()
     'label\nno'
     """
+    require_disk("path", path, FILE_ON_DISK)
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         with named_if_full(path), path.open("wb") as other:

@@ -1,15 +1,20 @@
 """Parquet files by name: paths, folders, patterns and addresses of stores become a list of files."""
 
 import os
+import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from hornbeam.data.files.addresses import Address, as_path, is_remote
 from hornbeam.data.files.stores import in_store
 from hornbeam.errors import DataError, import_extra
 
 __all__ = ["Paths", "list_files", "need_arrow"]
+
+_WITH_BUCKETS = ("s3", "gcs", "abfs")  # pyarrow's types of stores
 
 type Paths = str | Path | Iterable[str | Path]
 
@@ -33,7 +38,8 @@ def list_files(paths: Paths) -> list[str]:
         Files, in this order. A folder stands for the ``*.parquet`` files in it and below, a pattern such
         as ``"rows-*.parquet"`` for the files it matches, both sorted by name. Names that begin with a dot are
         skipped, and in folders those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
-        files and folders of the stores that pyarrow supports, and ``"file:///data/rows"`` those of the disk.
+        files, folders and patterns (without ``?``) of the stores that pyarrow supports, and ``"file:///data/rows"``
+        those of the disk.
 
     Returns
     -------
@@ -51,7 +57,7 @@ def list_files(paths: Paths) -> list[str]:
     paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
     files: list[str] = []
     for path in map(as_path, paths):
-        if isinstance(path, str) and is_remote(path):
+        if is_remote(path):
             files += _remote_files(Address(path))
         else:
             files += _local_files(Path(path))
@@ -88,26 +94,59 @@ def _local_files(path: Path) -> list[str]:
 
 
 def _remote_files(address: Address) -> list[Address]:
+    folder, pattern = _split_pattern(address)
+    tails = _tails(folder, recursive=len(pattern) != 1)
+    if tails is None and not pattern:
+        return [address]
+    names = sorted(tail.split("/") for tail in tails or [])
+    if pattern:
+        found = [parts for parts in names if _matches(parts, pattern) and not parts[-1].startswith(".")]
+    else:
+        found = [parts for parts in names if parts[-1].endswith(".parquet") and not _is_hidden(parts)]
+    if not found and pattern:
+        raise DataError(f"No files match {address!r}. Name files, folders or patterns that exist.")
+    if not found:
+        raise DataError(f"There are no Parquet files below {address!r}. Name a folder that has some.")
+    return [folder.below("/".join(parts)) for parts in found]
+
+
+def _tails(address: Address, *, recursive: bool = True) -> list[str] | None:
+    """List the files below a folder; None for a file."""
     from pyarrow.fs import FileSelector, FileType
 
     def find(store: Any, path: str) -> list[str] | None:
-        """List the files below a folder; None for a file."""
         kind = store.get_file_info(path).type
         if kind is FileType.NotFound:
-            raise DataError(f"There is nothing at {address!r}. Name files or folders that exist.")
+            bucket = path.partition("/")[0]
+            if store.type_name in _WITH_BUCKETS and store.get_file_info(bucket).type is FileType.NotFound:
+                raise DataError(f"There is no bucket {bucket!r} at {address!r}. Name one that exists.")
+            raise DataError(f"There is nothing at {address!r}. Name files, folders or patterns that exist.")
         if kind is not FileType.Directory:
             return None
-        infos = store.get_file_info(FileSelector(path, recursive=True))
+        infos = store.get_file_info(FileSelector(path, recursive=recursive))
         return [str(PurePosixPath(info.path).relative_to(path)) for info in infos if info.is_file]
 
-    tails = in_store(address, find)
-    if tails is None:
-        return [address]
-    tails = sorted((tail for tail in tails if tail.endswith(".parquet")), key=lambda tail: tail.split("/"))
-    found = [address.below(tail) for tail in tails if not _is_hidden(tail.split("/"))]
-    if not found:
-        raise DataError(f"There are no Parquet files below {address!r}. Name a folder that has some.")
-    return found
+    return in_store(address, find)
+
+
+def _split_pattern(address: Address) -> tuple[Address, list[str]]:
+    """Return the last folder before the first ``*`` or ``[``, and the pattern of each name below it."""
+    place, mark, options = address.full.partition("?")
+    host = re.match(r".*?://[^/]*", place)
+    marked = re.compile(r"/[^/]*[*\[]").search(place, host.end() if host else len(place))
+    if marked is None:
+        return address, []
+    below = re.sub(r"%(2A|5B|3F)", lambda escaped: f"[{unquote(escaped[0])}]", place[marked.start() + 1 :])
+    return Address(f"{place[: marked.start()]}{mark}{options}"), unquote(below).split("/")
+
+
+def _matches(parts: list[str], pattern: list[str]) -> bool:
+    """Whether the names of a path match a pattern; ``**`` stands for any number of folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[at:], pattern[1:]) for at in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def _is_hidden(parts: Iterable[str]) -> bool:

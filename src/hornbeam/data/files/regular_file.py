@@ -6,6 +6,7 @@ from io import BufferedReader
 from os import PathLike
 from pathlib import Path
 
+from hornbeam.data.files.addresses import FILE_ON_DISK, require_disk
 from hornbeam.errors import StorageError
 
 __all__ = ["open_regular"]
@@ -16,6 +17,8 @@ def open_regular(path: str | PathLike[str]) -> BufferedReader:
 
     Raises
     ------
+    ParameterError
+        If it is in a store.
     StorageError
         If it is not a regular file.
     OSError
@@ -28,6 +31,7 @@ def open_regular(path: str | PathLike[str]) -> BufferedReader:
         ...
     hornbeam.errors.StorageError: this is a device; expected a regular file
     """
+    require_disk("path", path, FILE_ON_DISK)
     _check_regular(Path(path).stat().st_mode)  # before opening, which may change the state of a device
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(path, flags), "rb")

@@ -7,7 +7,7 @@ from itertools import islice
 from time import sleep
 from typing import Any
 
-from hornbeam.data.files.addresses import is_remote, without_credentials
+from hornbeam.data.files.addresses import is_remote, needs_escapes, without_credentials
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.logger import logger
 
@@ -23,6 +23,13 @@ _LASTING = re.compile(
 )
 _QUOTED = re.compile(r"'[^']*'")  # names of files
 _DAMAGED = "page integrity"  # part of the message about a page of Parquet with the wrong checksum
+_NO_CONNECTION = re.compile(
+    r"curl(Code: | error \[)[67]\b", re.IGNORECASE
+)  # no such host, or no connection to it
+_GOOGLE = ("gs://", "gcs://")
+_CONNECTED: set[tuple[str, str]] = (
+    set()
+)  # types and buckets of the stores that this process had a connection to
 
 
 def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result:
@@ -51,7 +58,7 @@ def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result
     -----
     pyarrow itself repeats a request to S3 for about six seconds. This function repeats the whole call four times, after
     1, 2, 4 and 8 seconds, so that a store may be away for about half a minute. It does not repeat calls that were
-    refused, or whose file does not exist.
+    refused, whose file does not exist, or that found no connection to a store to which this process never had one.
 
     Examples
     --------
@@ -62,23 +69,34 @@ def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result
     from pyarrow.fs import FileSystem
 
     full, shown = getattr(address, "full", address), without_credentials(address)
+    if needs_escapes(full):
+        raise _unreachable(shown, "Its user name or password has one of / ? # @, expected %2F %3F %23 %40.")
+    why = ""
+    uri = full
+    if full.startswith(_GOOGLE) and "retry_limit_seconds=" not in full:  # pyarrow's own limit is 15 minutes
+        uri += f"{'&' if '?' in full else '?'}retry_limit_seconds=6"
     try:
-        store, path = FileSystem.from_uri(full)
+        store, path = FileSystem.from_uri(uri)
     except (pa.ArrowException, OSError, ValueError) as error:
-        why = one_line(error).replace(full, shown)
-        cause = error if shown == full else None  # its text may have the credentials
-        raise _unreachable(shown, why) from cause
+        why = one_line(str(error).replace(uri, shown))
+    if why:  # raised here, so that no context of this error has the credentials
+        raise _unreachable(shown, why)
     if not is_remote(address):
         return call(store, path)
+    place = store.type_name, path.partition("/")[0]
     for wait in (*WAITS, None):
         try:
-            return call(store, path)
+            result = call(store, path)
+            _CONNECTED.add(place)
+            return result
         except (HornbeamError, FileNotFoundError):
             raise
-        except OSError as error:
-            if _DAMAGED in str(error):
+        except (OSError, pa.ArrowException) as error:
+            # Azure's errors have pyarrow's general type; its other types are errors of the data.
+            if _DAMAGED in str(error) or not (isinstance(error, OSError) or type(error) is pa.ArrowException):
                 raise
-            if _LASTING.search(_QUOTED.sub("", str(error))):
+            text = _QUOTED.sub("", str(error))
+            if _LASTING.search(text) or (place not in _CONNECTED and _NO_CONNECTION.search(text)):
                 raise _unreachable(shown, one_line(error)) from error
             if wait is None:
                 raise _unreachable(
@@ -220,7 +238,7 @@ def stat(file: str) -> tuple[int, int]:
     return in_store(file, call)
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: Exception | str) -> str:
     """Return the message of an exception without line breaks.
 
     Examples

@@ -54,7 +54,7 @@ class TargetFolder:
             If there is a file of this name.
         """
         path = as_path(path)
-        if isinstance(path, str) and is_remote(path):
+        if is_remote(path):
             return cls(Address(path))
         place = Path(path).expanduser().absolute()
         if place.exists() and not place.is_dir():
