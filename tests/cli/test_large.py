@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import hornbeam
+from hornbeam.data import ParquetSource
 from hornbeam.data.files.tabular import read_table
 
 FIT = ("-t", "state", "--drop", "id", "--drop", "opened", "--drop", "currency")
@@ -367,3 +368,27 @@ def test_candidates_of_a_folder_are_those_of_one_file_in_memory(run, folder, mon
     )
     assert done.exit_code == 0, done.stderr
     assert Path("page.html").read_text(encoding="utf-8").count('<details class="competitors">') > 1
+
+
+@pytest.mark.parametrize("lacking", ["0", "2"])
+def test_columns_that_a_file_lacks_are_refused_filled_or_dropped(run, folder, lacking):
+    file = f"loans/{lacking}.parquet"
+    pa.parquet.write_table(read_table(file).drop_columns("age"), file)
+    for options in ((), LARGE):
+        result = run("fit", folder, *FIT, "-o", "m.hornbeam", *options)
+        assert result.exit_code == 3
+        assert f"{lacking}.parquet' has no column 'age'" in " ".join(result.stderr.split())
+    filled = {fitted(run, folder, "--missing-columns", "null", *options) for options in ((), LARGE)}
+    assert len(filled) == 1
+    schema = hornbeam.load("m.hornbeam").tree_.schema
+    assert schema.names[-1] == "age"
+    dropped = {fitted(run, folder, "--drop", "age", *options) for options in ((), LARGE)}
+    assert len(dropped) == 1
+
+
+def test_dates_are_left_out_by_python_too(run, folder):
+    result = run("fit", folder, "-t", "state", "--drop", "id", "-o", "m.hornbeam", *LARGE)
+    assert "'opened' holds dates or times: left out" in result.stderr
+    with pytest.warns(hornbeam.errors.HornbeamWarning, match=r"left out: 'opened' \(date32"):
+        source = ParquetSource.open(folder, target="state", exclude=["id", "currency"])
+    assert source.schema.names == hornbeam.load("m.hornbeam").tree_.schema.names

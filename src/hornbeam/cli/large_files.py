@@ -1,6 +1,6 @@
 """Training rows that stay in their Parquet files: columns are checked one at a time, and the fit streams rows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from hornbeam.cli.console import progress
@@ -50,9 +50,14 @@ def large_files(data: str, memory: int, why_at_once: str | None) -> LargeFiles |
 
 
 def judge_columns(
-    large: LargeFiles, data: str, named: Sequence[str], target: str, memory: int
+    large: LargeFiles,
+    data: str,
+    named: Sequence[str],
+    target: str,
+    memory: int,
+    optional: Collection[str] | None = (),
 ) -> tuple[list[Any], Any]:
-    """Return the profiles of all columns, read one at a time, and the target.
+    """Return the profiles of all columns, read one at a time, and the target; files may lack `optional` columns.
 
     They describe all rows if a column fits in memory, else the first rows.
     """
@@ -67,7 +72,7 @@ def judge_columns(
     profiles = []
     with progress("reading columns", len(large.names)) as listener:
         for name in large.names:
-            profiles.append(Profile.of(name, read_column(large.files, name, most_rows)))
+            profiles.append(Profile.of(name, read_column(large.files, name, most_rows, optional)))
             if listener is not None:
                 listener(len(profiles))
     return profiles, read_column(large.files, target, most_rows)
@@ -82,6 +87,7 @@ def open_rows(
     balanced: bool,
     is_regression: bool,
     n_jobs: int,
+    missing_columns: str,
 ) -> Any:
     """Open the files as a source of the rows that have a label, or a number."""
     from hornbeam.data.engine import LocalEngine
@@ -98,6 +104,7 @@ def open_rows(
         class_weight="balanced" if balanced else None,
         engine=LocalEngine(n_threads(n_jobs)),
         labelled=True,
+        missing_columns=missing_columns,
         target_kind=Kind.NUMERIC if is_regression else Kind.NOMINAL,
     )
 

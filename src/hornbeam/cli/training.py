@@ -29,6 +29,7 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
         drop: tuple[str, ...],
         weight: str | None,
         groups: str | None,
+        missing_columns: str,
         **kwargs: Any,
     ) -> Any:
         column_options = {
@@ -37,10 +38,18 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
             "drop": drop,
             "weight": weight,
             "groups": groups,
+            "missing_columns": missing_columns,
         }
         return command(*args, column_options=column_options, **kwargs)
 
     for option in (
+        click.option(
+            "--missing-columns",
+            type=click.Choice(["error", "null"]),
+            default="error",
+            show_default=True,
+            help="For a column that some Parquet files lack: null reads it as missing values there.",
+        ),
         click.option(
             "--groups",
             metavar="COL",
@@ -109,6 +118,7 @@ def read_training(
     drop: tuple[str, ...],
     weight: str | None,
     groups: str | None = None,
+    missing_columns: str = "error",
     kind: str | None = "classification",
     large: LargeFiles | None = None,
     memory: int = 0,
@@ -120,11 +130,12 @@ def read_training(
     column = None if groups == _COPIES else groups
     named = (target, *numeric, *nominal, *drop, *filter(None, [weight, column]))
     types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
+    optional = None if missing_columns == "null" else drop
     if large is None:
-        table, profiles, labels = _read_all(data, target, text, named, types)
+        table, profiles, labels = _read_all(data, target, text, named, types, optional)
         names, n_rows = table.column_names, table.num_rows
     else:
-        profiles, labels = judge_columns(large, data, named, target, memory)
+        profiles, labels = judge_columns(large, data, named, target, memory, optional)
         table, names, n_rows = None, large.names, large.n_rows - labels.null_count
         tell_unlabelled(len(labels) - labels.null_count, labels.null_count, target)
         labels = labels.drop_null()
@@ -139,6 +150,7 @@ def read_training(
             "drop": drop,
             "weight": weight,
             "groups": groups,
+            "missing_columns": missing_columns,
         }
         return read_training(data, target, text, kind=kind, **column_options)  # type: ignore[arg-type]
     roles = Roles.of(profiles, target=target, others=(weight, column), forced=types, dropped=drop)
@@ -153,13 +165,18 @@ def read_training(
 
 
 def _read_all(
-    data: str, target: str, text: dict[str, Any], named: Sequence[str], types: dict[str, str]
+    data: str,
+    target: str,
+    text: dict[str, Any],
+    named: Sequence[str],
+    types: dict[str, str],
+    optional: Sequence[str] | None,
 ) -> tuple[Any, list[Any], Any]:
     """The rows with a label, the profiles of their columns, and the labels."""
     from hornbeam.data.files.profile import Profile
     from hornbeam.data.files.tabular import read_table
 
-    table = read_table(data, types=types, **text)
+    table = read_table(data, types=types, optional=optional, **text)
     columns = set(table.column_names)
     for name in named:
         if name not in columns:

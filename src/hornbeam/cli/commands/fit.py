@@ -127,7 +127,9 @@ def fit(
     else:
         files, jobs = (rows.large, target, rows.weight, rows.groups, rows.features), options["jobs"]
         _refuse_costs(rows, options)
-        large_rows = open_rows(*files, options["balanced"], rows.is_regression, jobs)
+        large_rows = open_rows(
+            *files, options["balanced"], rows.is_regression, jobs, column_options["missing_columns"]
+        )
         rows = rows._replace(roles=with_doubts(rows.roles, doubtful_in(large_rows, jobs), forced))
         model, n_rows = _fitted_large(large_rows, options), large_rows.n_rows
     tree = model.tree

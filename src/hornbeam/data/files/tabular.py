@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.delimited import arrow_types, read_delimited
 from hornbeam.data.files.folder_columns import folder_array, folder_types, folder_values
+from hornbeam.data.files.footers import merge_columns
 from hornbeam.data.files.paths import list_files, need_arrow
 from hornbeam.data.files.stores import file_errors, one_line, open_parquet, read_file, read_in_turn
 from hornbeam.data.reading.arrow import decimals_as_floats
@@ -36,7 +37,12 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def read_table(
-    path: str, *, types: Mapping[str, str] | None = None, columns: Sequence[str] | None = None, **text: Any
+    path: str,
+    *,
+    types: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
+    optional: Collection[str] | None = (),
+    **text: Any,
 ) -> Any:
     r"""Read all rows of a file.
 
@@ -50,6 +56,8 @@ def read_table(
         Types of some columns, instead of the inferred ones.
     columns : sequence of str, optional
         The columns to read from Parquet files; absent ones are ignored. Default: all.
+    optional : collection of str or None
+        Columns that some of several Parquet files may lack, where they are read as missing; None for all.
     **text
         The other parameters of `read_delimited`, for text files.
 
@@ -75,7 +83,7 @@ def read_table(
 
     files = parquet_files(path)
     if files is not None:
-        return _typed(_read_parquet(files, columns, types), types or {})
+        return _typed(_read_parquet(files, columns, types, optional), types or {})
     data = _contents(path)
     if data[: len(_PARQUET)] == _PARQUET:
         with file_errors(path):
@@ -127,8 +135,12 @@ def read_parts(
                 yield _typed(table, types or {})
 
 
-def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
+def read_column(
+    files: Sequence[str], name: str, most_rows: int, optional: Collection[str] | None = ()
+) -> Any:
     """Read one column of the first `most_rows` rows of Parquet files; texts as dictionaries.
+
+    Files may lack `optional` columns, or any if None: their rows are missing values.
 
     Examples
     --------
@@ -155,6 +167,8 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
             table = parquet.read(columns=_present([name], parquet))
             table = _with_folders(table, file, [name], folders)
             if name not in table.column_names:
+                if optional is None or name in optional:
+                    return pa.table({name: pa.nulls(parquet.metadata.num_rows)})
                 raise DataError(f"{file!r} has no column {name!r}. Name columns that every file has.")
             return table.select([name])
 
@@ -187,7 +201,7 @@ def parquet_files(path: str) -> list[str] | None:
 
 
 def parquet_shape(files: Sequence[str], needed: Collection[str | None] = ()) -> tuple[int, list[str]]:
-    """Return the number of rows of Parquet files, and the columns of the first; only footers are read.
+    """Return the number of rows of Parquet files, and the columns of all; only footers are read.
 
     Columns in folder names are among them if they are `needed` or have several values.
 
@@ -201,13 +215,13 @@ def parquet_shape(files: Sequence[str], needed: Collection[str | None] = ()) -> 
     """
     need_arrow()
     n_rows = 0
-    names: list[str] = []
+    columns = {}
     folders = folder_types(files, needed=needed)
     for file in files:
         parquet = read_file(file, open_parquet)
         n_rows += parquet.metadata.num_rows
-        names = names or list(dict.fromkeys([*parquet.schema_arrow.names, *folders]))
-    return n_rows, names
+        columns[file] = [*parquet.schema_arrow.names, *folders]
+    return n_rows, merge_columns(columns, None)
 
 
 def write_parts(parts: Iterable[Mapping[str, Any]], sink: BinaryIO, *, as_parquet: bool) -> int:
@@ -367,14 +381,19 @@ def _contents(path: str) -> Any:
 
 
 def _read_parquet(
-    files: Sequence[str], columns: Sequence[str] | None, types: Mapping[str, str] | None
+    files: Sequence[str],
+    columns: Sequence[str] | None,
+    types: Mapping[str, str] | None,
+    optional: Collection[str] | None,
 ) -> Any:
     def read(opened: Any) -> Any:
         parquet = open_parquet(opened)
         return parquet.read(columns=_present(columns, parquet))
 
     folders = _folder_types(files, types, columns)
-    return concat_tables([_with_folders(read_file(file, read), file, columns, folders) for file in files])
+    tables = {file: _with_folders(read_file(file, read), file, columns, folders) for file in files}
+    names = merge_columns({file: table.column_names for file, table in tables.items()}, optional)
+    return concat_tables(list(tables.values())).select(names)
 
 
 def _folder_types(
@@ -424,7 +443,7 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
 
 
 def concat_tables(tables: Sequence[Any]) -> Any:
-    """Concatenate Arrow tables of the same columns.
+    """Concatenate Arrow tables; columns that some lack are null there.
 
     Examples
     --------
@@ -435,6 +454,6 @@ def concat_tables(tables: Sequence[Any]) -> Any:
     import pyarrow as pa
 
     try:
-        return pa.concat_tables(tables)
+        return pa.concat_tables(tables, promote_options="default")
     except pa.ArrowInvalid as error:
         raise DataError(f"The files differ in their columns: {one_line(error)}") from error
