@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from hornbeam import TreeClassifier
 from hornbeam.data.labels import read_labels
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
@@ -547,3 +548,18 @@ def test_unaligned_numbers_are_copied_to_aligned_columns():
     table = Table.read(record["x"])
     assert all(column.flags.aligned for column in table.columns)
     assert [column.tolist() for column in table.columns] == record["x"].T.tolist()
+
+
+def test_a_relation_of_duckdb_is_read_by_its_arrow_stream():
+    """Its type is that of a lazy frame, but its rows need no call of the user."""
+    duckdb = pytest.importorskip("duckdb")
+    frame = pd.DataFrame({"a": [1.5, None, 3.0] * 20, "c": ["u", "v", None] * 20})
+    y = ["no", "yes", "yes"] * 20
+    with duckdb.connect() as database:
+        database.register("frame", frame)
+        relation = database.sql("SELECT a, c FROM frame")
+        assert Table.read(relation, y).n_rows == 60
+        model = TreeClassifier().fit(relation, y)
+        assert model.tree_.digest == TreeClassifier().fit(frame, y).tree_.digest
+        assert model.feature_names_in_.tolist() == ["a", "c"]
+        np.testing.assert_array_equal(model.predict_proba(relation), model.predict_proba(frame))

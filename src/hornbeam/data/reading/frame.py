@@ -255,11 +255,11 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
         raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
     if isinstance(frame, nw.Series):
         check_shape(frame.to_numpy())
-    if isinstance(frame, nw.LazyFrame):
-        raise _lazy_frame_error(X)
     if isinstance(frame, nw.DataFrame):
         return frame
-    if not hasattr(X, "__arrow_c_stream__"):
+    if not hasattr(X, "__arrow_c_stream__"):  # relations of DuckDB and tables of ibis have it
+        if isinstance(frame, nw.LazyFrame):
+            raise _lazy_frame_error(X)
         return None
     for backend in ("pyarrow", "polars"):
         try:
