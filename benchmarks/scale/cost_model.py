@@ -112,7 +112,7 @@ def on_all(rates: Rates, rows: int, features: int, workers: int) -> Cost:
             "cache": share * values / speed["cache"],
             "counting": counted,
             "reading the cache": max(0.0, read - counted),
-            "sums on the way": sum(rounds * part / ASSUMED["network"] for part in parts),
+            "network": sum(rounds * part / ASSUMED["network"] for part in parts),
             "scheduler": rates.scheduling(3 + sum(passes), workers),
             "driver": sum(levels) / speed["driver"],
         }
@@ -120,7 +120,7 @@ def on_all(rates: Rates, rows: int, features: int, workers: int) -> Cost:
 
 
 def on_sample(rates: Rates, rows: int, features: int, workers: int) -> Cost:
-    """Grow on a sample at home, and count all rows."""
+    """Grow on a sample on the driver, and count all rows."""
     speed = rates.per_second
     share = ASSUMED["engine"] / workers if workers > 1 else 1.0
     n = min(MEMORY // (8 * features + 12), MOST_SAMPLED, rows)
@@ -128,7 +128,7 @@ def on_sample(rates: Rates, rows: int, features: int, workers: int) -> Cost:
         {
             "survey": share * rows / speed["survey"],
             "drawing": share * rows * features / speed["sample"],
-            "growing at home": n * features / speed["grow"],
+            "growing on the driver": n * features / speed["grow"],
             "counting": share * rows / speed["count"] * min(USED, features) / 20,
             "scheduler": rates.scheduling(3, workers),
         }
