@@ -459,3 +459,11 @@ def test_growing_to_the_limits_of_the_fit_keeps_its_number_of_leaves(maker):
     assert to_text(editor.tree) == to_text(model.tree_)
     editor.grow(1 if model.tree_.skeleton.is_leaf[2] else 2, 2)  # levels that were asked for
     assert editor.tree.n_leaves >= 4
+
+
+def test_a_tree_of_one_leaf_cannot_shrink():
+    X, y = [[1], [2]], ["no", "yes"]
+    editor = TreeClassifier("cart").fit(X, y).edit(X, y)
+    editor.prune(0)
+    with pytest.raises(ParameterError, match="the tree is one leaf; expected a tree with a split to prune"):
+        editor.shrink(1)

@@ -231,6 +231,8 @@ class TreeEditor:
         >>> editor.edits[0].before.n_leaves, editor.tree.n_leaves
         (3, 2)
         """
+        if self.tree.n_leaves == 1:
+            raise ParameterError("the tree is one leaf; expected a tree with a split to prune.")
         check_whole("n_leaves", n_leaves, 1, self.tree.n_leaves - 1)
         if is_distilled(self.tree):
             raise ParameterError(
