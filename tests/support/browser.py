@@ -67,6 +67,8 @@ class Browser:
         """Open a file, or an address; insist in the end that it ran clean and stayed in its folder."""
         address = place if isinstance(place, str) else place.as_uri()
         inside = (address[: address.rindex("/") + 1], "data:")
+        if address.startswith("http:"):  # the workbench gives its page another path
+            inside = (address[: address.index("/", 7) + 1], "data:")
         context = self.chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme=scheme,

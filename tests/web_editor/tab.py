@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 
 __all__ = ["Tab"]
 
@@ -11,12 +12,16 @@ class Tab:
 
     def __init__(self, running):
         self.port, self.host = running.port, f"127.0.0.1:{running.port}"
-        self.base = running.url.partition(self.host)[2]
-        self.state = {}
+        self.base, self.cookie, self.state = "", None, {}
+        self.address = running.url.partition(self.host)[2]
+        _, headers, body = self.ask(path=self.address, absolute=True, Origin=None)
+        self.cookie = headers["set-cookie"].partition(";")[0]
+        self.base = re.search(rb'url=([^"]+)"', body)[1].decode()
 
     def ask(self, method="GET", path="state", body=None, *, absolute=False, **headers):
         """Send a request; return its status, headers and body. A header that is None is left out."""
         own = {"Host": self.host, "Origin": f"http://{self.host}", "Content-Type": "application/json"}
+        own |= {"Cookie": self.cookie}
         own |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         connection.putrequest(

@@ -132,6 +132,44 @@ def held_out_bench(folder, n=1500):
     return workbench(clf, X[:half], y[:half], held_out=rest, output=folder / "tree.hornbeam", show=False)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the browser is a script")
+def test_the_private_file_opens_the_page_and_the_printed_address_does_too(browser, tmp_path):
+    opened, script = tmp_path / "opened", tmp_path / "browser.sh"
+    script.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    script.chmod(0o755)
+    code = (
+        "import sys; from hornbeam import TreeClassifier, workbench; "
+        "X, y = [[21], [34], [52], [70]], ['no', 'no', 'yes', 'yes']; "
+        "running = workbench(TreeClassifier('cart').fit(X, y), X, y, output=sys.argv[1]); "
+        "print(running.url, flush=True); sys.stdin.read(); running.stop()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "tree.hornbeam")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "BROWSER": f"{script} %s"},
+    )  # fmt: skip
+    try:
+        address = process.stdout.readline().strip()
+        for place in (opened.read_text().strip(), address):
+            context = browser.chromium.new_context()
+            page = context.new_page()
+            page.goto(place)
+            ready(page, 0)
+            page.reload()
+            ready(page, 0)
+            assert context.cookies(page.url)[0]["sameSite"] == "Strict"
+            assert page.evaluate("document.cookie") == ""
+            other = context.new_page()  # another tab of the same browser
+            other.goto(page.url)
+            ready(other, 0)
+            stranger = browser.chromium.new_context()  # another browser
+            assert stranger.new_page().goto(page.url).status == 403
+            stranger.close()
+            context.close()
+        assert opened.read_text().startswith("file:")
+    finally:
+        process.communicate("")
+
+
 def test_everything_is_done_with_the_keyboard(browser, tmp_path):
     with held_out_bench(tmp_path) as running, browser.visit(running.url) as page:
         ready(page, 0)

@@ -75,7 +75,7 @@ with workbench(model, X, y, output=output, show=False) as running:
     assert status == 500 and str(output.parent) in answer["error"], answer
     assert output.with_suffix(".journal").read_bytes() == content
     assert not output.exists()
-    assert tab.load() == before
+    assert tab.load() == json.loads(json.dumps(before))
     limit(resource.RLIM_INFINITY)
     assert tab.do("note", text="x" * 5000)[0] == 200
     assert tab.save()[0] == 200

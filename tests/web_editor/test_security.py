@@ -23,9 +23,14 @@ def running(tmp_path_factory):
 
 
 @pytest.fixture
-def ask(running):
+def tab(running):
+    return Tab(running)
+
+
+@pytest.fixture
+def ask(tab):
     """Send a request; return its status, headers and body."""
-    send = Tab(running).ask
+    send = tab.ask
     yield send
     assert send()[0] == 200  # the process is alive, and the tree is as it was
     assert json.loads(send()[2])["now"]["leaves"] == 2
@@ -55,10 +60,79 @@ def test_a_wrong_token_is_refused(path, ask):
     assert ask(path=path, absolute=True)[0] in (400, 403)
 
 
-def test_a_token_that_is_almost_right_is_refused(running, ask):
-    token = running.url.split("/")[3]
-    for wrong in (token[:-1], token + "x", token.swapcase(), token[:-1] + "%00"):
-        assert ask(path=f"/{wrong}/state", absolute=True)[0] == 403
+def test_a_token_or_path_that_is_almost_right_is_refused(running, tab, ask):
+    for right in (running.url.split("/")[3], tab.base[1:-1]):
+        for wrong in (right[:-1], right + "x", right.swapcase(), right[:-1] + "%00"):
+            for end in ("", "state"):
+                assert ask(path=f"/{wrong}/{end}", absolute=True)[0] == 403
+
+
+def test_an_address_works_once(running, tab, ask):
+    status, headers, body = ask(path=tab.address, absolute=True)
+    assert status == 403
+    assert "set-cookie" not in headers
+    assert b"each opens the workbench once" in body
+    assert running.url != running.url
+    assert Tab(running).ask()[0] == 200
+
+
+def test_only_a_plain_request_for_the_page_uses_a_token(running, tab):
+    address = running.url.partition(tab.host)[2]
+    for method, path, headers in (
+        ("HEAD", address, {}),
+        ("POST", address, {}),
+        ("GET", address + "state", {}),
+        ("GET", address[:-1], {}),
+        ("GET", address, {"Host": "example.org"}),
+        ("GET", address, {"Origin": "http://example.org"}),
+    ):
+        assert tab.ask(method, path, absolute=True, **headers)[0] in (403, 421)
+    # A file that forwards to the address is another site.
+    status, headers, _ = tab.ask(path=address, absolute=True, Origin=None, Sec_Fetch_Site="cross-site")
+    assert status == 200
+    parts = headers["set-cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Strict", f"Path={tab.base}"} == set(parts[1:])
+
+
+def test_a_request_without_the_cookie_is_refused(tab, ask):
+    name, _, value = tab.cookie.partition("=")
+    for wrong in (None, "", name, f"{name}=", f"{name}={value}x", f"{name}={value[:-1]}", f"other={value}",
+                  f"{name}={value}; {name}={value}", f"{name}={value.swapcase()}"):  # fmt: skip
+        for path in ("", "state", "workbench.js"):
+            assert ask(path=path, Cookie=wrong)[0] == 403
+        assert ask("POST", "apply", b'{"do": "prune", "node": 0}', Cookie=wrong)[0] == 403
+    assert ask(Cookie=f"a=b; {tab.cookie}; c=d")[0] == 200  # of other servers on this machine
+
+
+def test_half_open_connections_do_not_block_the_page(running, ask):
+    links = []
+    try:
+        for _ in range(80):
+            link = socket.create_connection(("127.0.0.1", running.port), timeout=20)
+            link.sendall(b"GET / HTTP/1.1\r\nHost: ")
+            links.append(link)
+            if len(links) % 20 == 0:
+                assert ask()[0] == 200
+        for link in links:  # each is closed: at once, or after ten seconds
+            assert link.recv(1000) == b""
+        assert ask()[0] == 200
+    finally:
+        for link in links:
+            link.close()
+
+
+def test_an_unexpected_error_is_answered_and_the_session_goes_on(running, tab, ask, monkeypatch, caplog):
+    def fail(_):
+        raise OverflowError(f"{7 * 11 * 13 * 17}")  # a value of the data
+
+    tab.load()
+    with monkeypatch.context() as patched:
+        patched.setattr("hornbeam.web_editor.session.Session._edit", lambda *_: fail(0))
+        status, answer = tab.do("prune", node=0)
+    assert status == 500
+    assert answer["error"] == "An error in Hornbeam (OverflowError): nothing was changed. Please report it."
+    assert "in fail" in caplog.text
+    assert "17017" not in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -126,11 +200,12 @@ def test_a_body_that_is_announced_as_too_large_is_not_read(length, ask):
     assert ask("POST", "apply", b"{}", Content_Length=length)[0] in (400, 413)
 
 
-def test_a_hundred_megabytes_are_not_kept(running, ask):
-    host = f"127.0.0.1:{running.port}"
-    path = running.url.partition(host)[2]
+def test_a_hundred_megabytes_are_not_kept(running, tab, ask):
+    host, path = tab.host, tab.base
     with socket.create_connection(("127.0.0.1", running.port), timeout=20) as link:
-        head = f"POST {path}apply HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
+        head = (
+            f"POST {path}apply HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {tab.cookie}\r\n"
+        )
         link.sendall(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
         sent = 0

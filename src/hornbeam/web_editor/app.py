@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from traceback import format_tb
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.errors import HornbeamError, ParameterError
+from hornbeam.logger import logger
 from hornbeam.web_editor.page import page, script, style
 from hornbeam.web_editor.session import OutdatedError, Session
 
@@ -65,6 +67,11 @@ async def _answer(act: Callable[[Any], Any], request: Request) -> Response:
     except OSError as error:  # a full disk, say: the page shows the reason, and the work is not lost
         name = "the file" if error.filename is None else f"{str(error.filename)!r}"
         return _json({"error": f"{name} cannot be written: {error.strerror or 'unknown'}"}, 500)
+    except Exception as error:  # noqa: BLE001 the session goes on
+        name = type(error).__name__
+        stack = "".join(format_tb(error.__traceback__))  # without the message, which may have data
+        logger.error("workbench: %s\n%s", name, stack)
+        return _json({"error": f"An error in Hornbeam ({name}): nothing was changed. Please report it."}, 500)
 
 
 def _with_digest(value: Any) -> tuple[dict[str, Any], str]:

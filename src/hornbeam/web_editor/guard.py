@@ -1,12 +1,13 @@
 """The guard of the server: requests of other pages, hosts and programs are refused before they are read.
 
-Any page that is open in the same browser can send requests to this machine. So a request needs the token of the
-address, the name of this host (against DNS rebinding), and the origin of the page itself.
+Any page that is open in the same browser, and any program of another user, can send requests to this machine. So a
+request needs a cookie, the secret path of the page, the name of this host (against DNS rebinding), and the origin of
+the page itself. The browser receives path and cookie in exchange for a token, which is valid once.
 """
 
 from __future__ import annotations
 
-from secrets import compare_digest
+from secrets import compare_digest, token_urlsafe
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +28,16 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _SAFE = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+_COOKIE = "hornbeam"
+_NO_ENTRY = (
+    "wrong address, or one that was used: each opens the workbench once. Go on in the page that it opened; else take a "
+    "new address (`url` of the workbench in Python), or start the command again: the edits are in the journal."
+)
+# A page, because the browser sends a strict cookie only if a page of this server leads to the address.
+_FORWARD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Workbench</title><meta http-equiv="refresh" content="0;url=%s">
+</head><body><p><a href="%s">Open the workbench</a></p></body></html>
+"""
 
 
 class Guard:
@@ -35,20 +46,33 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
-    token : str
-        The first part of every path.
     hosts : tuple of str
         Names of this server, with the port.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...]) -> None:
-        self.app, self.token, self.hosts = app, token, hosts
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
+        self.app, self.hosts = app, hosts
+        self._path, self._cookie = token_urlsafe(24), token_urlsafe(24)
+        self._unused: set[str] = set()
+
+    def new_token(self) -> str:
+        """Make a token: ``/token/`` is an address that gives one browser the cookie."""
+        token = token_urlsafe(24)
+        self._unused.add(token)
+        return token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] != "http":  # a web socket, say; the server has no start-up of its own
             return
-        refused = self._refusal(scope)
+        sent: dict[bytes, list[str]] = {}
+        for name, value in scope["headers"]:
+            sent.setdefault(name.lower(), []).append(value.decode("latin-1"))
+        refused = self._wrong_sender(scope, sent)
+        if refused is None and self._use_token(scope):
+            await self._give_cookie(send)
+            return
+        refused = refused or self._wrong_request(scope, sent)
         if refused is not None:
             await _refuse(send, *refused)
             return
@@ -65,32 +89,61 @@ class Guard:
                 message = {**message, "headers": [*message["headers"], *_SAFE]}
             await send(message)
 
-        prefix = len(self.token) + 1
+        prefix = len(self._path) + 1
         await self.app({**scope, "path": scope["path"][prefix:]}, read, safe)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the reason if a request is refused."""
-        sent: dict[bytes, list[str]] = {}
-        for name, value in scope["headers"]:
-            sent.setdefault(name.lower(), []).append(value.decode("latin-1"))
+    def _use_token(self, scope: Scope) -> bool:
+        """Whether the address has a token that was not used; it is used by this."""
+        given = scope["path"][1:-1].encode(errors="replace")
+        found = next((one for one in self._unused if compare_digest(given, one.encode())), None)
+        if found is None or scope["method"] != "GET" or scope["path"] != f"/{found}/":
+            return False
+        self._unused.discard(found)
+        return True
+
+    async def _give_cookie(self, send: Send) -> None:
+        path = f"/{self._path}/"
+        # The path keeps other servers on this machine from the cookie: a cookie has no port.
+        cookie = f"{_COOKIE}={self._cookie}; Path={path}; HttpOnly; SameSite=Strict"
+        headers = [(b"content-type", b"text/html; charset=utf-8"), (b"set-cookie", cookie.encode()), *_SAFE]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": (_FORWARD % (path, path)).encode()})
+
+    def _wrong_sender(self, scope: Scope, sent: dict[bytes, list[str]]) -> tuple[int, str] | None:
+        """Return the status and the reason if a request names another host or origin."""
         host = sent.get(b"host", [])
         if len(host) != 1 or host[0] not in self.hosts:
             return 421, "wrong host"
-        given = scope["path"][1:].partition("/")[0]
-        if not compare_digest(given.encode(errors="replace"), self.token.encode()):
-            return 403, "wrong token: open the address that the workbench printed"
-        writes = scope["method"] not in ("GET", "HEAD")
         origin = sent.get(b"origin", [])
-        if (writes or origin) and origin != [f"http://{host[0]}"]:
+        if (_writes(scope) or origin) and origin != [f"http://{host[0]}"]:
             return 403, "wrong origin"
+        return None
+
+    def _wrong_request(self, scope: Scope, sent: dict[bytes, list[str]]) -> tuple[int, str] | None:
+        """Return the status and the reason if a request has no cookie, or is not one of the page."""
+        path = scope["path"][1:].partition("/")[0]
+        cookies = [
+            part.strip().partition("=") for text in sent.get(b"cookie", []) for part in text.split(";")
+        ]
+        given = [path, *(value for name, _, value in cookies if name == _COOKIE)]
+        right = [self._path, self._cookie]
+        if len(given) != 2 or not all(
+            compare_digest(one.encode(errors="replace"), other.encode())
+            for one, other in zip(given, right, strict=True)
+        ):
+            return 403, _NO_ENTRY
         if sent.get(b"sec-fetch-site", ["none"]) not in (["none"], ["same-origin"]):
             return 403, "wrong site"
-        if writes and sent.get(b"content-type") != ["application/json"]:
+        if _writes(scope) and sent.get(b"content-type") != ["application/json"]:
             return 415, "expected application/json"
         length = sent.get(b"content-length", ["0"])[0]
         if not length.isdecimal() or len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
             return 413, "the request is too large"
         return None
+
+
+def _writes(scope: Scope) -> bool:
+    return scope["method"] not in ("GET", "HEAD")
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import webbrowser
+from collections import deque
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from os import PathLike
-from secrets import token_urlsafe
+from pathlib import Path
 from socket import AF_INET, SOCK_STREAM, socket
 from threading import Thread
 from typing import Any, Self
 
+from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.errors import ParameterError, import_extra
 from hornbeam.web_editor.session import Session
 
 __all__ = ["Workbench", "workbench"]
 
 _HOST = "127.0.0.1"  # never another one: the page has no encryption and one user
+_HEADER_SECONDS = 10  # a connection without a complete header is closed then
+_MOST_WAITING = 32  # connections without a complete header; the oldest are closed
+_FORWARD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Workbench</title><meta http-equiv="refresh" content="0;url=%s">
+</head></html>
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +55,8 @@ class Workbench:
 
     session: Session
     port: int = 0
-    url: str = field(default="", init=False)  #: the address, with its token
+    _guard: Any = field(default=None, init=False, repr=False)
+    _files: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _server: Any = field(default=None, init=False, repr=False)
     _thread: Any = field(default=None, init=False, repr=False)
 
@@ -51,6 +64,7 @@ class Workbench:
         for library in ("starlette", "uvicorn"):
             import_extra(library, "workbench", "The workbench")
         import uvicorn
+        from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
         from hornbeam.web_editor.app import application
         from hornbeam.web_editor.guard import Guard
@@ -62,12 +76,12 @@ class Workbench:
         except OSError:
             listening.close()
             raise ParameterError(f"port={self.port} is in use; expected a free port, or 0 for any.") from None
-        self.port, token = listening.getsockname()[1], token_urlsafe(24)
-        hosts = (f"{_HOST}:{self.port}", f"localhost:{self.port}")
-        self.url = f"http://{hosts[0]}/{token}/"
+        self.port = listening.getsockname()[1]
+        self._guard = Guard(application(self.session), (f"{_HOST}:{self.port}", f"localhost:{self.port}"))
         self._server = uvicorn.Server(
             uvicorn.Config(
-                Guard(application(self.session), token, hosts),
+                self._guard,
+                http=_with_limits(AutoHTTPProtocol),
                 lifespan="off",
                 ws="none",
                 log_level="critical",
@@ -84,6 +98,17 @@ class Workbench:
         )
         self._thread.start()
 
+    @property
+    def url(self) -> str:
+        """A new address of the page; it works once, in one browser."""
+        return f"http://{_HOST}:{self.port}/{self._guard.new_token()}/"
+
+    def show(self) -> None:
+        """Open the page in the browser, by a private file: other users can read the command line of a browser."""
+        path = Path(self._files.enter_context(scratch_folder()), "workbench.html")
+        write_atomic(path, [(_FORWARD % self.url).encode()], private=True)
+        webbrowser.open(path.as_uri())
+
     def wait(self) -> None:
         """Wait until the server is stopped, for example by `stop` in another thread or by Ctrl-C."""
         while self._thread.is_alive():
@@ -93,6 +118,7 @@ class Workbench:
         """Stop the server and close the session; edits that are not saved stay in the journal."""
         self._server.should_exit = True
         self._thread.join(10)
+        self._files.close()
         self.session.close()
 
     def __enter__(self) -> Self:
@@ -100,6 +126,25 @@ class Workbench:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _with_limits(protocol: Callable[..., Any]) -> Any:
+    """Close connections that do not send a complete header in time, or that are too many."""
+    waiting: deque[Any] = deque()
+
+    def close_waiting(connection: Any) -> None:
+        if connection.cycle is None and connection.transport is not None:  # no request has begun
+            connection.transport.close()
+
+    def connect(**settings: Any) -> Any:
+        connection = protocol(**settings)
+        waiting.append(connection)
+        asyncio.get_running_loop().call_later(_HEADER_SECONDS, close_waiting, connection)
+        while waiting and (waiting[0].cycle is not None or len(waiting) > _MOST_WAITING):
+            close_waiting(waiting.popleft())
+        return connection
+
+    return connect
 
 
 def workbench(
@@ -142,18 +187,20 @@ def workbench(
     Returns
     -------
     Workbench
-        The running server, in a thread of its own: `url` is its address, `wait` waits, `stop` ends it.
+        The running server, in a thread of its own: `url` is an address that works once, `wait` waits, `stop` ends it.
 
     Raises
     ------
     MissingExtraError
         If Starlette or uvicorn is not installed.
     StorageError
-        If the journal has unsaved edits of another tree.
+        If the journal has unsaved edits of another tree, another workbench has the same output, or saving would
+        overwrite a file that is not one of the workbench.
 
     Notes
     -----
-    The server listens on 127.0.0.1 only. The address has a token, without which every request is refused.
+    The server listens on 127.0.0.1 only. The address has a token that is valid once: the browser receives a cookie for
+    it, without which every request is refused.
 
     Examples
     --------
@@ -175,5 +222,5 @@ def workbench(
         session.close()
         raise
     if show:
-        webbrowser.open(running.url)
+        running.show()
     return running

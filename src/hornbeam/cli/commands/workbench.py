@@ -102,7 +102,8 @@ def workbench(
     )
     if running.session.restored:
         message(f"restored  {running.session.restored} edits of the journal")
-    emit({"url": running.url, "output": output}, running.url)
+    url = running.url
+    emit({"url": url, "output": output}, url)
     message("Ctrl-C stops it; edits that are not saved stay in the journal")
     del rows, held  # the editor has its own copy
     try:
