@@ -21,7 +21,6 @@ from hornbeam import (
 from hornbeam.errors import ContainerError, SchemaError
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Column .* has one value only"),
     # scikit-learn 1.6, which SmoothedClassifier uses, ignores the names of polars frames.
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
 ]

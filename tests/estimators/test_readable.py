@@ -225,9 +225,36 @@ def test_a_few_rows_are_enough(n):
 def test_a_column_without_values_is_ignored():
     X, y = lending(100)
     X["empty"] = np.nan
-    with pytest.warns(HornbeamWarning, match="has no values"):
-        classifier = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    classifier = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
     assert 3 not in classifier.tree_.skeleton.feature
+
+
+def test_twenty_rows_give_few_leaves_without_slopes():
+    """They gave 16 leaves with 31 slopes before leaves had a least number of rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 4))
+    tree = TreeClassifier("readable").fit(X, X[:, 0] + rng.normal(size=20) > 0).tree_
+    assert tree.rows[tree.skeleton.is_leaf].min() >= 5
+    assert len(tree.slopes) == 0
+
+
+def test_constraints_that_constrain_nothing_are_accepted():
+    X, y = lending(60)
+    expected = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y).tree_.digest
+    free = ([0] * X.shape[1], np.zeros(X.shape[1], int), {X.columns[0]: 0}, {})
+    for signs in free:
+        model = TreeClassifier("readable", max_leaf_nodes=3, monotonic_cst=signs).fit(X, y)
+        assert model.tree_.digest == expected
+    for signs in ([1] + [0] * (X.shape[1] - 1), {X.columns[0]: -1}, "rising"):
+        with pytest.raises(ParameterError, match="monotonic_cst"):
+            TreeClassifier("readable", monotonic_cst=signs).fit(X, y)
+
+
+def test_few_rows_of_many_classes_warn_before_the_fit():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 30
+    with pytest.warns(HornbeamWarning, match=r"30 classes in 60 rows.*50 trees for each class"):
+        TreeClassifier("readable", max_leaf_nodes=2, max_depth=1).fit(X, y)
 
 
 def test_a_least_number_of_rows_needs_a_limit_of_leaves():

@@ -64,9 +64,6 @@ class Check(StrEnum):
     GROUP = "group of rows"
 
 
-_NEED_NAMES = frozenset({Check.CONSTANT, Check.UNREPEATED})  # skipped where columns have no names
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A column that should probably not be a feature.
@@ -151,9 +148,9 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
 
     Notes
     -----
-    The rules are those of `check_profile` and `target_copies`, without those where a false alarm would be
-    likely: fewer than 20 rows and a single column are not checked at all, and the columns of an array without names
-    are not checked for constants and unrepeated numbers, which are common in images and other matrices.
+    The rules are those of `check_profile` and `target_copies`, without constants, which no split can use, and without
+    those where a false alarm would be likely: fewer than 20 rows and a single column are not checked at all, and the
+    columns of an array without names are not checked for unrepeated numbers, which are common in matrices.
 
     - *group of rows*: an identifier by its name, whose values repeat; or a column of many values whose equal values
       are found together with equal values of two other columns of many values, such as the age, height and weight of
@@ -173,7 +170,8 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     found: dict[int, Finding] = {}
     for at, profile in _suspects(table):
         finding = check_profile(profile)
-        if finding is not None and (table.names is not None or finding.check not in _NEED_NAMES):
+        skipped = {Check.CONSTANT} if table.names is not None else {Check.CONSTANT, Check.UNREPEATED}
+        if finding is not None and finding.check not in skipped:
             found[at] = finding
     others = [at for at in range(len(table.columns)) if at not in found]
     for at, what in find_copies(table, others):
@@ -304,8 +302,7 @@ def _suspects(table: Table) -> list[tuple[int, Profile]]:
     found = []
     for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
         if feature.kind is Kind.NOMINAL:
-            n_categories = len(feature.categories)
-            if n_categories < 2 or n_categories > _IDENTIFIER_SHARE * table.n_rows:
+            if len(feature.categories) > _IDENTIFIER_SHARE * table.n_rows:
                 found.append((at, Profile.of_codes(feature.name, column)))
         elif _is_suspect(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):
             found.append((at, Profile.of_numbers(feature.name, column)))
@@ -313,16 +310,11 @@ def _suspects(table: Table) -> list[tuple[int, Profile]]:
 
 
 def _is_suspect(values: NDArray[Any], *, named: bool, ordinal: bool) -> bool:
-    """Whether a numeric column is constant, or has another whole number in each row of a sample."""
+    """Whether a numeric column has another whole number in each row of a sample."""
     sample = values[:: max(1, len(values) // _SAMPLE_ROWS)]
     few = sample[:8].tolist()
     if few[0] == few[1] or isnan(few[0]):
-        return named and _is_constant(sample) and _is_constant(values)
+        return False
     if ordinal or not (named or values[1] - values[0] == 1) or not all(map(float.is_integer, few)):
         return False
     return bool((sample == np.rint(sample)).all() and (np.diff(np.sort(sample)) > 0).all())
-
-
-def _is_constant(values: NDArray[Any]) -> bool:
-    """Whether all values are the same, or all are missing."""
-    return bool((values == values[0]).all() or np.isnan(values).all())

@@ -22,6 +22,7 @@ from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress,
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.teaching import has_teacher
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import size
 from hornbeam.smoothing import effective_size
@@ -72,8 +73,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     min_samples_split : int or float, default=2
         Least number of rows of a node to be split; between 0 and 1, a share of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of rows of each child; between 0 and 1, a share of all rows. With a teacher these are real rows,
-        which count by their weight. The preset ``readable`` has 2 % of the rows, from 5 to 10, unless another number
+        Least number of rows of each child; between 0 and 1, a share of all rows. Of a split with a branch for each
+        category, as in C4.5, two branches need that many. With a teacher these are real rows, which count by their
+        weight. The preset ``readable`` has 2 % of the rows, from 5 to 10, unless another number
         than 1 is given.
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight of each child. The presets ``c4.5`` and ``c4.4`` also require a weight of 2.
@@ -308,7 +310,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
             table = Table.read(
                 X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
             )
-            warn_about_classes(table)
+            warn_about_classes(table, taught=has_teacher(self))
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
                 warn_about_columns(table)

@@ -53,8 +53,9 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     min_samples_split : int or float, default=2
         Least number of rows of a node to be split; between 0 and 1, a share of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of rows of each child; between 0 and 1, a share of all rows. With a teacher these are real rows,
-        which count by their weight. The preset ``readable`` has 2 % of the rows, from 5 to 10, unless another number
+        Least number of rows of each child; between 0 and 1, a share of all rows. Of a split with a branch for each
+        category, as in C4.5, two branches need that many. With a teacher these are real rows, which count by their
+        weight. The preset ``readable`` has 2 % of the rows, from 5 to 10, unless another number
         than 1 is given.
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight of each child.

@@ -21,10 +21,13 @@ _NOTES = {
 }
 _MANY_CELLS = 100_000_000  # cells of an array: 0.8 GB
 _FEW_ROWS = 10  # per class
+_MANY_CLASSES = 20  # that a teacher takes more than two seconds for
 
 
-def warn_about_classes(table: Table) -> None:
-    """Warn before growing a tree that may need gigabytes: its arrays have one cell per node and class.
+def warn_about_classes(table: Table, *, taught: bool = False) -> None:
+    """Warn before a fit that needs gigabytes, or seconds although there are few rows, because of many classes.
+
+    The arrays of a tree have one cell per node and class. The teacher of a tree grows trees for each class.
 
     Examples
     --------
@@ -39,6 +42,12 @@ def warn_about_classes(table: Table) -> None:
     or min_samples_leaf.
     """
     n_rows, n_classes = table.n_rows, table.schema.n_classes
+    if taught and n_rows < _FEW_ROWS * n_classes and n_classes > _MANY_CLASSES:
+        warn(
+            f"y has {n_classes:,} classes in {n_rows:,} rows, and the teacher grows 50 trees for each class "
+            "three times: this takes seconds, and few rows per class teach little. Join rare classes, or fit without a "
+            "teacher: another preset than 'readable', and slopes=0."
+        )
     cells = (2 * n_rows - 1) * n_classes
     if n_rows < _FEW_ROWS * n_classes and cells > _MANY_CELLS:
         warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -139,8 +140,16 @@ def _refuse_unused(estimator: Any) -> None:
     parameters = signature(type(estimator)).parameters
     for name in _UNUSED:
         value = getattr(estimator, name, None)
+        if name == "monotonic_cst" and _constrains_nothing(value):
+            continue
         if name in parameters and value is not parameters[name].default and value != parameters[name].default:
             raise ParameterError(
                 f"{name}={shown(value)}: a tree with a teacher does not use it; expected the default. Its size is "
                 "set by max_leaf_nodes, max_depth and slopes."
             )
+
+
+def _constrains_nothing(monotonic_cst: Any) -> bool:
+    """Whether every sign of a monotone constraint is 0."""
+    signs = monotonic_cst.values() if isinstance(monotonic_cst, Mapping) else monotonic_cst
+    return isinstance(signs, Iterable) and all(is_whole(sign) and sign == 0 for sign in signs)

@@ -109,7 +109,7 @@ def to_c(
         raise ExportError(
             f"Leaves of this tree have slopes, which need the values of a row and a logarithmic scale; with "
             f"layout={layout!r} and probability={probability!r} there are none. Expected layout='if' or 'table' and "
-            "probability='double' or 'float'."
+            "probability='double' or 'float'. A tree that is fitted with slopes=0 exports with all of them."
         )
     if program.is_regression and probability not in ("double", "float"):
         raise ExportError(
