@@ -95,11 +95,13 @@ def test_json_rules_predict_the_same(first, compare):
 @pytest.mark.parametrize("dialect", ["bigquery", "databricks", "postgres", "snowflake", "spark", "trino"])
 def test_every_dialect_writes_sql_that_parses(dialect):
     sqlglot = pytest.importorskip("sqlglot")
+    from hornbeam.export.sql.select import probability_names
+
     for tree in (models_with_slopes(0)[0][0], REGRESSION):
         query = to_sql(tree, dialect=dialect)
         assert "hornbeam_distances" in query
         parsed = sqlglot.parse_one(query, dialect=dialect)
-        outputs = ["mean"] if tree.is_regression else ["label", *[f"p{k}" for k in range(tree.n_classes)]]
+        outputs = ["mean"] if tree.is_regression else ["label", *probability_names(tree)]
         assert parsed.named_selects == ["leaf", *outputs]
 
 

@@ -218,8 +218,8 @@ def test_invalid_settings_raise():
         to_sql(tree, dialect="mysql")
     with pytest.raises(ParameterError, match="keep is 'id', expected a list"):
         to_sql(tree, keep="id")
-    with pytest.raises(ParameterError, match="keep names 'P0'"):
-        to_sql(tree, keep=["P0"])
+    with pytest.raises(ParameterError, match="keep names 'Label'"):
+        to_sql(tree, keep=["Label"])
     with pytest.raises(ParameterError, match="columns names \\['y'\\]"):
         to_sql(tree, columns={"y": "x"})
     with pytest.raises(ParameterError, match="table is 'hornbeam_inputs'"):
@@ -246,3 +246,38 @@ def test_labels_keep_their_type():
     assert predict_rows(odd, Table(Schema((Feature("x"),), (1, "one")), (np.zeros(1),))).tolist() == [
         [1.0, 0.0]
     ]
+
+
+CLASSES = [  # names of classes, and of their columns
+    (("no", "yes"), ["p_no", "p_yes"]),
+    ((0, 1), ["p_0", "p_1"]),
+    ((False, True), ["p_False", "p_True"]),
+    ((-1, 1), ["p0", "p_1"]),
+    ((0.5, 1.5), ["p0", "p1"]),
+    (("paid", "paid late"), ["p_paid", "p1"]),
+    (("Default", "default"), ["p0", "p1"]),
+    (("select", "from"), ["p_select", "p_from"]),
+    (("0", "p0"), ["p_0", "p_p0"]),
+    (("", "\u00e4"), ["p_", "p1"]),
+    (('x"; DROP TABLE rows; --', "ok"), ["p0", "p_ok"]),
+    (("x" * 58, "x" * 59), [f"p_{'x' * 58}", "p1"]),
+    (("kept", "ok"), ["p0", "p_ok"]),
+]
+
+
+@pytest.mark.parametrize("missing_slot", [0, -2], ids=["joined", "computed"])
+@pytest.mark.parametrize(("classes", "names"), CLASSES, ids=str)
+def test_probabilities_are_named_by_class_where_every_database_can(classes, names, missing_slot):
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, nan, nan], missing_slot=[missing_slot, -1, -1])
+    tree = Tree.raw(Schema((Feature("x"),), classes), skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
+    expected = ["P_KEPT", "leaf", "label", *names]
+    for dialect in DIALECTS:
+        [read] = sqlglot.parse(to_sql(tree, dialect=dialect, keep=["P_KEPT"]), dialect=dialect)
+        assert read.named_selects == expected
+    for database, connect in (("sqlite", lambda: sqlite3.connect(":memory:")), ("duckdb", duckdb.connect)):
+        with closing(connect()) as rows:
+            rows.execute('CREATE TABLE rows (x DOUBLE PRECISION, "P_KEPT" INTEGER)')
+            rows.execute("INSERT INTO rows VALUES (1.0, 7)")
+            result = rows.execute(to_sql(tree, dialect=database, keep=["P_KEPT"]))
+            assert [column[0] for column in result.description] == expected
+            assert result.fetchall()[0][3:] == (0.8, 0.2)

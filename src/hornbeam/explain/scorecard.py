@@ -191,15 +191,18 @@ class Scorecard:
         >>> print(*scorecard(clf).sql(dialect="sqlite").splitlines()[:4], sep="\n")
         SELECT
           scored.*,
-          CASE WHEN p0 > 0 AND p1 > 0 THEN 487.122... + 28.853... * (LN(p1) - LN(p0)) END AS points
+          CASE WHEN p_good > 0 AND p_bad > 0 THEN 487.122... + 28.853... * (LN(p_good) - LN(p_bad)) END AS points
         FROM (
         """
         from hornbeam.export import to_sql
 
-        code = self.tree.schema.classes.index(self.positive)
-        points = f"{self.offset!r} + {self.factor!r} * (LN(p{code}) - LN(p{1 - code}))"
-        known = f"  CASE WHEN p0 > 0 AND p1 > 0 THEN {points} END AS points"
         predictions = to_sql(self.tree, **settings)
+        from hornbeam.export.sql.select import probability_names  # needs sqlglot
+
+        names = probability_names(self.tree, settings.get("keep", ()))
+        yes = names.pop(self.tree.schema.classes.index(self.positive))
+        points = f"{self.offset!r} + {self.factor!r} * (LN({yes}) - LN({names[0]}))"
+        known = f"  CASE WHEN {yes} > 0 AND {names[0]} > 0 THEN {points} END AS points"
         return "\n".join(["SELECT", "  scored.*,", known, "FROM (", predictions, ") AS scored"])
 
     def _formula(self, positive: str) -> str:

@@ -38,8 +38,10 @@ def to_sql(
     -------
     str
         A query whose result has the kept columns; ``leaf``, the node where the row stops; ``label``, the class of
-        `predict`, with costs and class weights; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's
-        classes. For a numeric target, ``mean`` takes the place of label and probabilities.
+        `predict`, with costs and class weights; and ``p_<class>``, the probability of each class, in the order of the
+        tree's classes. The name is ``p`` and the number of the class (``p0``) if that of the class has other
+        characters than letters of ASCII, digits and underscores, is longer than 58, or equals another name apart from
+        case. For a numeric target, ``mean`` takes the place of label and probabilities.
 
     Raises
     ------
@@ -93,8 +95,8 @@ def to_sql(
       hornbeam_routed.k0 AS "name",
       hornbeam_predictions.leaf AS leaf,
       hornbeam_predictions.label AS label,
-      CAST(hornbeam_predictions.p0 AS REAL) AS p0,
-      CAST(hornbeam_predictions.p1 AS REAL) AS p1
+      CAST(hornbeam_predictions.p0 AS REAL) AS p_no,
+      CAST(hornbeam_predictions.p1 AS REAL) AS p_yes
     FROM hornbeam_routed
     LEFT JOIN hornbeam_predictions
       ON hornbeam_predictions.leaf = hornbeam_routed.leaf

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
@@ -13,12 +15,13 @@ from hornbeam.export.sql.dialect import identifier
 from hornbeam.export.sql.expressions import SplitExpressions
 from hornbeam.export.sql.fractional import fractional_tables
 from hornbeam.export.sql.slopes import Tables, sloped_tables
-from hornbeam.tree import Costs
+from hornbeam.tree import Costs, Tree
 
-__all__ = ["select_statement"]
+__all__ = ["probability_names", "select_statement"]
 
 _INPUTS, _ROUTED, _PREDICTIONS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_predictions"
 _COSTS = "hornbeam_costs"
+_WORD = re.compile(r"[a-z0-9_]{1,60}", re.ASCII | re.IGNORECASE)  # a name in every database, without quotes
 
 
 def select_statement(
@@ -48,9 +51,9 @@ def select_statement(
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
     >>> select = select_statement(SplitExpressions(tree, DIALECTS["duckdb"]), ("rows",), ["id"], {})
     >>> select.named_selects
-    ['id', 'leaf', 'label', 'p0', 'p1']
+    ['id', 'leaf', 'label', 'p_no', 'p_yes']
     """
-    outputs = ["leaf", *_label(query), *_probabilities(query)]
+    outputs = ["leaf", *_label(query), *_output_names(query, keep)]
     taken = {output.lower() for output in outputs}
     for column in keep:
         if column.lower() in taken:
@@ -110,12 +113,15 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
     rows = [row(node) for node in query.stops()]
     probabilities = _probabilities(query)
     columns = ["leaf", *_label(query), *probabilities]
-    name, table = constant_table(_PREDICTIONS, rows, columns, query.dialect.name)
+    constants, table = constant_table(_PREDICTIONS, rows, columns, query.dialect.name)
     return (
         exp.select(
             *[alias(exp.column(f"k{i}", _ROUTED), identifier(column)) for i, column in enumerate(keep)],
             *[alias(exp.column(column, _PREDICTIONS), column) for column in ("leaf", *_label(query))],
-            *[alias(exp.cast(exp.column(p, _PREDICTIONS), "double"), p) for p in probabilities],
+            *[
+                alias(exp.cast(exp.column(p, _PREDICTIONS), "double"), name)
+                for p, name in zip(probabilities, _output_names(query, keep), strict=True)
+            ],
         )
         .from_(_ROUTED)
         .join(
@@ -125,7 +131,7 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
         )
         .with_(_INPUTS, as_=inputs, copy=False)
         .with_(_ROUTED, as_=routed, copy=False)
-        .with_(name, as_=table, copy=False)
+        .with_(constants, as_=table, copy=False)
     )
 
 
@@ -143,7 +149,9 @@ def _computed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) 
         tables.append((_COSTS, _expected(query, loss).from_(tables[-1][0])))
     decide = _largest(query, "s" if has_slopes else "p") if loss is None else _least_cost(query, loss)
     label = [alias(decide, column) for column in _label(query)]
-    select = exp.select(*kept, "leaf", *label, *_probabilities(query)).from_(tables[-1][0])
+    names = zip(_probabilities(query), _output_names(query, keep), strict=True)
+    select = exp.select(*kept, "leaf", *label, *(alias(exp.column(p), name) for p, name in names))
+    select = select.from_(tables[-1][0])
     for table, part in tables:
         select.with_(table, as_=part, materialized=query.dialect.materializes or None, copy=False)
     return select
@@ -198,3 +206,29 @@ def _label(query: SplitExpressions) -> list[str]:
 
 def _probabilities(query: SplitExpressions) -> list[str]:
     return ["mean"] if query.tree.is_regression else [f"p{k}" for k in range(query.tree.n_classes)]
+
+
+def _output_names(query: SplitExpressions, keep: Sequence[str]) -> list[str]:
+    return ["mean"] if query.tree.is_regression else probability_names(query.tree, keep)
+
+
+def probability_names(tree: Tree, keep: Sequence[str] = ()) -> list[str]:
+    """Name the columns of the probabilities: ``p_<class>``, or ``p`` and the number of a class whose name is no word.
+
+    The number also replaces names that differ only in case, and those of columns to `keep`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> classes = ("paid", "paid late", "Default", "default", "left")
+    >>> tree = Tree.raw(Schema((), classes), Skeleton.leaf(), np.ones((1, 5), int))
+    >>> probability_names(tree, keep=["P_LEFT"])
+    ['p_paid', 'p1', 'p2', 'p3', 'p4']
+    """
+    names = [f"p_{label}" for label in tree.schema.classes]
+    uses = Counter(name.lower() for name in (*names, *keep))
+    return [
+        name if _WORD.fullmatch(name) and uses[name.lower()] == 1 else f"p{k}" for k, name in enumerate(names)
+    ]
