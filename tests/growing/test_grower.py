@@ -134,6 +134,18 @@ def test_every_node_has_the_minimum_size(limit, least):
     assert size[limited].min() >= least
 
 
+def test_two_branches_of_a_multiway_split_have_the_minimum_size():
+    """C4.5's rule: the branches of rare categories may be smaller."""
+    letters = list("aaaabbbbccd")
+    y = [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1]
+    for least, sizes in ((2, [4, 4, 2, 1]), (4, [4, 4, 2, 1]), (5, [11])):
+        model = TreeClassifier(
+            "cart", nominal="multiway", min_samples_leaf=least, smoothing=None, pruning=None
+        )
+        tree = model.fit([[letter] for letter in letters], y).tree_
+        assert tree.rows[tree.skeleton.is_leaf].tolist() == sizes
+
+
 def test_the_depth_is_at_most_max_depth():
     table = random_table(6, n_rows=300, noise=1.0)
     depths = [Grower(max_depth=depth).grow(table, bins_of(table)).depth for depth in (1, 2, 5)]
