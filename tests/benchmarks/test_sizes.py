@@ -64,3 +64,17 @@ def test_numbers_that_a_reader_meets():
     assert sizes._of_tree("x", model, model.predict_proba(X), 0.0).numbers == 1 + 2 + 2 * 2
     three = TreeClassifier(max_leaf_nodes=2).fit(X, y + (X[:, 0] > 1))
     assert sizes._of_tree("x", three, three.predict_proba(X), 0.0).numbers == 1 + 2 * 2
+
+
+def test_the_guide_has_the_record_against_the_default_tree():
+    summary = RESULTS.with_name("summary.md").read_text(encoding="utf-8").split("| leaves-16 | sets |")[1]
+    row = next(line for line in summary.splitlines() if line.startswith("| plain/default |"))
+    *_, squared, log, wrong, _ = (cell.strip() for cell in row.split("|"))
+    records = [[int(n) for n in cell.split()[0].split("-")] for cell in (squared, log, wrong)]
+    (won, _, lost), (won_log, _, lost_log), (won_class, draws, lost_class) = records
+    text = " ".join(sizes.PAGE.read_text(encoding="utf-8").split())
+    assert f"is {won}-{lost} by RMSE" in text
+    assert (
+        f"{won_log}-{lost_log} by log loss, and {won_class}-{lost_class} with {draws} draws by 0-1 loss"
+        in text
+    )
