@@ -121,6 +121,13 @@ def test_update_counts_and_drift_compares(run, model):
     rows = read_table(NEW, types={"zip": "text"})
     found = clf.drift(rows.select(list(clf.feature_names_in_)), rows["state"])
     assert said["stability_index"] == pytest.approx(found.stability_index)
+    lines = run("drift", model, NEW, "-t", "state").stdout.splitlines()
+    assert lines[0] == found.summary
+    assert lines[-1] == f"... {len(found) - 30} more leaves, with smaller terms of the index; --json has all"
+    assert len(lines) == 33
+    assert len(set(said["leaves"]["node"])) == len(found) > 30
+    largest = sorted(found.node[np.argsort(-found.psi, kind="stable")[:30]].tolist())
+    assert [int(line.split()[0]) for line in lines[2:-1]] == largest
     assert run("drift", model, NEW, "--above", "0.0").exit_code == 1
     assert run("drift", model, NEW, "--above", "9.0").exit_code == 0
 

@@ -111,10 +111,44 @@ class Drift:
         }
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join([*self._lines(), self.summary])
+
+    @property
+    def summary(self) -> str:
+        """The population stability index and its p-value in words."""
+        return f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
     def _repr_html_(self) -> str:
         return drift_html(self)
+
+    def head(self, n: int) -> str:
+        """Describe the index, then the leaves with the largest terms of it, in the order of their nodes.
+
+        Parameters
+        ----------
+        n : int
+            Maximum number of leaves.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> drift = TreeClassifier().fit([[0], [1]] * 20, ["no", "yes"] * 20).drift([[0], [1], [1], [1]])
+        >>> print(drift.head(1))
+        population stability index 0.169, p = 0.432
+         node   rows  expected   found    psi
+            1      1    50.0 %  25.0 %  0.102
+        ... 1 more leaves, with smaller terms of the index
+        """
+        largest = np.sort(np.argsort(-self.psi, kind="stable")[:n])
+        head, *lines = self._lines()
+        shown = [self.summary, head, *(lines[leaf] for leaf in largest)]
+        if n < len(lines):
+            shown.append(f"... {len(lines) - n:,} more leaves, with smaller terms of the index")
+        return "\n".join(shown)
 
     def _lines(self) -> Iterator[str]:
         """Write a line per leaf; with labels, with the rates of its predicted class, or its mean."""
@@ -131,7 +165,6 @@ class Drift:
                 rates = f"{self.predicted[i, k]:>9{digits}}  {self.observed[i, k]:>8{digits}}"
                 line = f"{line}  {names[k]:<{width}}{rates}  {self.p_value[i]:>6.3f}"
             yield line
-        yield f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
 
 def drift(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Drift:

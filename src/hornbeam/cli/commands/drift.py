@@ -9,6 +9,8 @@ from hornbeam.cli.rows import data_argument, model_argument, reading, training_r
 
 __all__ = ["drift"]
 
+_MOST_LEAVES = 30
+
 
 @click.command(short_help="Say whether new rows are like those of training.")
 @model_argument
@@ -31,6 +33,7 @@ def drift(
 ) -> int:
     """Compare the rows of DATA in each leaf of MODEL, and their classes, with the training rows.
 
+    Prints the stability index, then the leaves with the largest terms of it, 30 at most; --json has all leaves.
     Parquet files of any size are read a part at a time.
 
     \b
@@ -52,6 +55,6 @@ def drift(
     index = found.stability_index
     emit(
         {"stability_index": index, "p_value": found.psi_p_value, "leaves": found.to_dict()},
-        repr(found),
+        found.head(_MOST_LEAVES) + ("; --json has all" if len(found) > _MOST_LEAVES else ""),
     )
     return int(above is not None and index > above)
