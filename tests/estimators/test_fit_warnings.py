@@ -10,7 +10,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbeam
+from hornbeam import Table, TreeClassifier
 from hornbeam.errors import HornbeamWarning
+from hornbeam.estimators.inputs.fit_warnings import warn_about_classes
+from hornbeam.estimators.parameters.recipes import classification_fitter
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -148,3 +151,21 @@ def test_the_warning_does_not_change_the_tree():
         warned = hornbeam.TreeClassifier().fit(X, LABEL)
     with warnings.catch_warnings(action="ignore"):
         assert hornbeam.TreeClassifier().fit(X, LABEL).tree_.digest == warned.tree_.digest
+
+
+@pytest.mark.parametrize(("n_rows", "n_classes"), [(1000, 1000), (3000, 3000), (3000, 300)])
+def test_targets_of_many_classes_are_announced_before_the_fit(n_rows, n_classes):
+    """Fits of these sizes took 1.6 to 2.0 GB; the warning, made an error here, comes first."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="y has .* classes")
+        with pytest.raises(HornbeamWarning, match=r"the fit may need up to \d\.\d GB"):
+            TreeClassifier().fit(X, np.arange(n_rows) % n_classes)
+
+
+def test_targets_of_some_classes_are_not_announced():
+    """Few classes, or many rows of each; and one tree of 500 classes, without the trees of cross-validation."""
+    for n_rows, n_classes, preset in ((60, 50, "default"), (4000, 100, "default"), (1000, 500, "cart")):
+        table = Table.read(np.zeros((n_rows, 1)), np.arange(n_rows) % n_classes)
+        with warnings.catch_warnings(action="error"):
+            warn_about_classes(table, classification_fitter(TreeClassifier(preset), table))

@@ -310,13 +310,12 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
             table = Table.read(
                 X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
             )
-            warn_about_classes(table, taught=has_teacher(self))
+            fitter = classification_fitter(self, table)
+            warn_about_classes(table, fitter, taught=has_teacher(self))
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
                 warn_about_columns(table)
-                tree = classification_fitter(self, table).fit(
-                    table, n_jobs=n_threads(self.n_jobs), on_progress=listener
-                )
+                tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
                 tree = record_groups(tree, table.n_groups)
             else:
                 source = MemorySource(table)

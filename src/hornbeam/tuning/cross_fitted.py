@@ -180,6 +180,24 @@ class CrossFitted(Fitter):
         smoother, _ = fit_strengths(pruned, smoother)
         return TuningResult(recipe, size, smoother, self.pruner, simulation)
 
+    def most_cells(self, n_rows: int, n_classes: int) -> int:
+        """Return an upper bound of nodes times classes of all fold trees together.
+
+        Examples
+        --------
+        >>> from hornbeam.recipe import PRESETS
+        >>> CrossFitted(PRESETS["default"]).most_cells(100, 2), CrossFitted(PRESETS["default"]).most_cells(3000, 3000)
+        (20000, 40000000)
+        """
+        n_folds, repeats = self._n_folds(n_rows)
+        cells = 2 * min(n_rows, self.rows, max_rows(n_classes, self.cells)) * n_classes
+        return min(n_folds * repeats * cells, max(self.cells, 2 * cells))
+
+    def _n_folds(self, n: int) -> tuple[int, int]:
+        """Return the number of folds and of assignments to them, for a number of rows or groups."""
+        n_folds = min(self.folds or (10 if n < _MANY_ROWS else 5), n)
+        return n_folds, self.repeats or (_REPEATS if n < _FEW_ROWS else 1)
+
     def grow_fold_trees(
         self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, n_jobs: int = 1
     ) -> tuple[int, Sequence[FoldTree]]:
@@ -187,9 +205,7 @@ class CrossFitted(Fitter):
 
         The held-out weights of a row add up to its weight over all assignments.
         """
-        n = n_units(table)
-        n_folds = min(self.folds or (10 if n < _MANY_ROWS else 5), n)
-        repeats = self.repeats or (_REPEATS if n < _FEW_ROWS else 1)
+        n_folds, repeats = self._n_folds(n_units(table))
         most = self._max_trees(recipe, table, bins, codes, n_folds * repeats)
         n_folds, repeats = min(n_folds, most), max(min(repeats, most // n_folds), 1)
         fold_trees: list[FoldTree] = []

@@ -4,12 +4,15 @@ They point to the line that called the estimator, however deep inside they are r
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
 from hornbeam.data.groups import oversampled_classes
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import warn
+from hornbeam.logger import bytes_text
+from hornbeam.tuning import CrossFitted
 
 __all__ = ["warn_about_classes", "warn_about_columns", "warn_about_source"]
 
@@ -19,15 +22,16 @@ _NOTES = {
     Check.UNREPEATED: " (an identifier?)",
     Check.COPY: " (a copy of the target, unknown when predicting?)",
 }
-_MANY_CELLS = 100_000_000  # cells of an array: 0.8 GB
+_CELL_BYTES = 100  # of a node and class during a fit, measured at 1,000 to 3,000 classes
 _FEW_ROWS = 10  # per class
 _MANY_CLASSES = 20  # that a teacher takes more than two seconds for
 
 
-def warn_about_classes(table: Table, *, taught: bool = False) -> None:
-    """Warn before a fit that needs gigabytes, or seconds although there are few rows, because of many classes.
+def warn_about_classes(table: Table, fitter: Any = None, *, taught: bool = False) -> None:
+    """Warn before a fit that needs a gigabyte, or seconds although there are few rows, because of many classes.
 
-    The arrays of a tree have one cell per node and class. The teacher of a tree grows trees for each class.
+    A tree, and each fold tree of `fitter`, has cells per node and class. The teacher of a tree grows trees for each
+    class.
 
     Examples
     --------
@@ -37,9 +41,8 @@ def warn_about_classes(table: Table, *, taught: bool = False) -> None:
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     warn_about_classes(table)
     >>> print(caught[0].message)
-    y has 8,000 classes in 8,000 rows. A tree has a number for each node and class, here up to 127,992,000
-    in each of its arrays: 1.0 GB. If y is a number, use a regressor. Else join rare classes, or limit max_depth
-    or min_samples_leaf.
+    y has 8,000 classes in 8,000 rows. A tree has numbers for each node and class, so the fit may need up to 12.8 GB.
+    If y is a number, use a regressor. Else join rare classes, or limit max_depth or min_samples_leaf.
     """
     n_rows, n_classes = table.n_rows, table.schema.n_classes
     if taught and n_rows < _FEW_ROWS * n_classes and n_classes > _MANY_CLASSES:
@@ -49,11 +52,13 @@ def warn_about_classes(table: Table, *, taught: bool = False) -> None:
             "teacher: another preset than 'readable', and slopes=0."
         )
     cells = (2 * n_rows - 1) * n_classes
-    if n_rows < _FEW_ROWS * n_classes and cells > _MANY_CELLS:
+    if isinstance(fitter, CrossFitted):
+        cells = max(cells, fitter.most_cells(n_rows, n_classes))
+    if n_rows <= _FEW_ROWS * n_classes and cells * _CELL_BYTES > 1e9:
         warn(
-            f"y has {n_classes:,} classes in {n_rows:,} rows. A tree has a number for each node and class, here up to "
-            f"{cells:,} in each of its arrays: {8e-9 * cells:.1f} GB. If y is a number, use a regressor. Else join "
-            "rare classes, or limit max_depth or min_samples_leaf."
+            f"y has {n_classes:,} classes in {n_rows:,} rows. A tree has numbers for each node and class, so the fit "
+            f"may need up to {bytes_text(cells * _CELL_BYTES)}. If y is a number, use a regressor. Else join rare "
+            "classes, or limit max_depth or min_samples_leaf."
         )
 
 
