@@ -4,16 +4,19 @@ import tracemalloc
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
+from hornbeam import TreeClassifier
 from hornbeam.data.column_checks import Check, check_columns, check_profile, check_schema, target_copies
 from hornbeam.data.files.profile import Profile
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import correlation, wrong_by_cut, wrong_by_missing, wrong_by_value
+from hornbeam.errors import HornbeamWarning
 
 
 def numbers(n_rows, width, name="x", **facts):
@@ -270,3 +273,33 @@ def test_the_size_of_the_target_changes_no_correlation(scale):
     assert correlation(x * scale, y * scale) == pytest.approx(correlation(x, y))
     assert copies(with_target(x, y * scale, target=Kind.NUMERIC)) == []
     assert len(copies(with_target(3 * y, y * scale, target=Kind.NUMERIC))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_date"),
+    [
+        ("2024-01-{:02}", True),
+        ("2024-01-{:02} 10:30", True),
+        ("2024-01-{:02}T10:30:00Z", True),
+        ("2024-01-{:02}-a", False),
+        ("v2024-01-{:02}", False),
+        ("{:02}.01.2024", False),
+    ],
+)
+def test_dates_as_text_are_found(text, is_date):
+    """In rows and in a schema; one other text among them clears the column."""
+    dates = [text.format(row % 5 + 1) for row in range(60)]
+    for other in (None, "unknown"):
+        rows = [[other if other and not row else date, row % 7] for row, date in enumerate(dates)]
+        table = Table.read(rows, [row % 2 for row in range(60)], feature_names=["paid", "weekday"])
+        expected = ["dates as text"] if is_date and other is None else []
+        assert [finding.check for finding in check_columns(table)] == expected
+        assert [finding.check for finding in check_schema(table.schema, 60)] == expected
+
+
+def test_a_fit_warns_about_dates_as_text():
+    frame = pd.DataFrame({"paid": [f"2024-01-{row % 9 + 1:02}" for row in range(60)], "x": np.arange(60) % 7})
+    with pytest.warns(
+        HornbeamWarning, match=r"'paid' holds dates as text, each a category .*such as days since a date"
+    ):
+        TreeClassifier("cart").fit(frame, np.arange(60) % 2)

@@ -7,6 +7,7 @@ The estimators warn about findings; the command line leaves the column out or pr
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from math import isnan
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.files.profile import Profile
 from hornbeam.data.row_order import target_bits, value_hash
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.typing import Counts
@@ -42,6 +43,8 @@ _SHARED_COLUMNS = 2  # beside the first
 _UNSHARED = 0.02  # share of the repeated values that may have another value in the other columns
 _SIMILAR = 0.8  # their number of values beside that of the first, at least: each of them identifies a group
 _TRIED = 3  # columns of most values
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
+_DATES = 100  # categories that are searched for one that is no date
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
 _GROUP_NAME = re.compile(r"(?:(?:^|[^A-Za-z])(?:id|uid|uuid|guid|key)|[a-z](?:Id|ID|Uid|Uuid|Guid|Key))$")
 _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
@@ -59,6 +62,7 @@ class Check(StrEnum):
     CONSTANT = "constant"
     ROW_NUMBER = "row number"
     IDENTIFIER = "identifier"
+    DATE = "dates as text"
     UNREPEATED = "unrepeated number"
     COPY = "copy of the target"
     GROUP = "group of rows"
@@ -152,6 +156,7 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     those where a false alarm would be likely: fewer than 20 rows and a single column are not checked at all, and the
     columns of an array without names are not checked for unrepeated numbers, which are common in matrices.
 
+    - *dates as text*: a nominal column of texts such as 2024-01-31 alone, whose order a split does not see.
     - *group of rows*: an identifier by its name, whose values repeat; or a column of many values whose equal values
       are found together with equal values of two other columns of many values, such as the age, height and weight of
       a patient. In the first 2,000 rows alone, and not if groups are known.
@@ -167,13 +172,14 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     """
     if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
-    found: dict[int, Finding] = {}
+    features = enumerate(table.schema.features)
+    found = {at: finding for at, feature in features if (finding := _dates(feature)) is not None}
     for at, profile in _suspects(table):
-        finding = check_profile(profile)
+        finding = None if at in found else check_profile(profile)
         skipped = {Check.CONSTANT} if table.names is not None else {Check.CONSTANT, Check.UNREPEATED}
         if finding is not None and finding.check not in skipped:
             found[at] = finding
-    others = [at for at in range(len(table.columns)) if at not in found]
+    others = [at for at in range(len(table.columns)) if at not in found or found[at].check is Check.DATE]
     for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
     if not any(finding.check is Check.COPY for finding in found.values()):
@@ -198,7 +204,7 @@ def target_copies(table: Table) -> tuple[Finding, ...]:
 
 
 def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
-    """Check the nominal columns of rows that are not in memory, by their number of categories.
+    """Check the nominal columns of rows that are not in memory, by their categories.
 
     Examples
     --------
@@ -209,13 +215,18 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
     """
     if n_rows < _FEWEST_ROWS or schema.n_features < 2:
         return ()
-    return tuple(
-        [
+    most = _IDENTIFIER_SHARE * n_rows
+    found = [
+        _dates(feature)
+        or (
             _identifier(feature.name, len(feature.categories), n_rows)
-            for feature in schema.features
-            if feature.kind is Kind.NOMINAL and len(feature.categories) > _IDENTIFIER_SHARE * n_rows
-        ]
-    )
+            if len(feature.categories) > most
+            else None
+        )
+        for feature in schema.features
+        if feature.kind is Kind.NOMINAL
+    ]
+    return tuple([finding for finding in found if finding is not None])
 
 
 def group_columns(table: Table) -> tuple[Finding, ...]:
@@ -284,6 +295,16 @@ def _repeated_codes(column: NDArray[Any]) -> Counts | None:
 
 def _looks_like_identifier(name: str) -> bool:
     return bool(_IDENTIFIER_NAME.search(name) or _IDENTIFIER_CAMEL.search(name))
+
+
+def _dates(feature: Feature) -> Finding | None:
+    """Find a nominal column whose categories are all dates."""
+    if feature.kind is not Kind.NOMINAL or not feature.categories:
+        return None
+    some = islice(feature.categories, _DATES)
+    if all(isinstance(category, str) and _DATE.fullmatch(category) for category in some):
+        return Finding(feature.name, Check.DATE, "holds dates as text")
+    return None
 
 
 def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:

@@ -19,6 +19,7 @@ __all__ = ["warn_about_classes", "warn_about_columns", "warn_about_source"]
 _MOST_SHOWN = 5
 _NOTES = {
     Check.IDENTIFIER: " (an identifier?)",
+    Check.DATE: ", each a category without order (a number, such as days since a date, has one)",
     Check.UNREPEATED: " (an identifier?)",
     Check.COPY: " (a copy of the target, unknown when predicting?)",
 }
