@@ -15,6 +15,8 @@ __all__ = ["MISSING_MARKS", "arrow_types", "read_delimited"]
 
 # Texts that stand for a missing value; a cell is compared without the blanks around it.
 MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+_HEAD_BYTES = 1 << 20  # that may have the names of the columns
+_FEW_VALUES = 10_000
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -28,11 +30,12 @@ def read_delimited(
     missing: Sequence[str] = MISSING_MARKS,
     encoding: str = "utf-8",
 ) -> Any:
-    r"""Read the bytes of a text file whose first row names its columns.
+    r"""Read a text file whose first row names its columns, a block at a time.
 
     Parameters
     ----------
-    data : bytes or buffer
+    data : bytes, or callable () -> binary stream
+        The content of the file, or a function that opens it; it may be called several times.
     name : str
         The name of the file in messages.
     types : mapping from column to {"number", "text", "boolean"}, optional
@@ -67,12 +70,17 @@ def read_delimited(
     from pyarrow import csv as arrow_csv
 
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
-        data = _transcoded(data, name, encoding)
-    names, n_lines, delimiter = _header(data, name, delimiter)
+        data = _transcoded(data().read() if callable(data) else data, name, encoding)
+    opened = data if callable(data) else lambda: pa.BufferReader(data)
+    with opened() as stream:
+        names, n_lines, delimiter = _header(stream.read(_HEAD_BYTES), name, delimiter)
     arrow_type = arrow_types()
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(
         column_types={column: arrow_type[kind] for column, kind in (types or {}).items() if column in names},
+        # Texts of few distinct values are dictionaries from the first block on, which takes less memory.
+        auto_dict_encode=True,
+        auto_dict_max_cardinality=_FEW_VALUES,
         # With a blank before it too, or a numeric column would be read as text.
         null_values=[text for mark in missing for text in (mark, f" {mark}")],
         strings_can_be_null=True,
@@ -81,9 +89,10 @@ def read_delimited(
     for threads in (True, False):  # only a single thread reports which row is wrong
         read = arrow_csv.ReadOptions(use_threads=threads, column_names=names, skip_rows=n_lines)
         try:
-            table = arrow_csv.read_csv(
-                pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert
-            )
+            with opened() as stream:
+                table = arrow_csv.read_csv(
+                    stream, read_options=read, parse_options=parse, convert_options=convert
+                )
             break
         except pa.ArrowInvalid as error:
             if not threads:
@@ -113,9 +122,8 @@ def _transcoded(data: Any, name: str, encoding: str) -> bytes:
         raise DataError(f"{name!r} is not in the encoding {encoding!r}: {error}.") from error
 
 
-def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int, str]:
+def _header(head: bytes, name: str, delimiter: str | None) -> tuple[list[str], int, str]:
     """Return the names of the columns, the number of lines they take, and the delimiter."""
-    head = bytes(memoryview(data)[: 1 << 20])
     lines = io.StringIO(head.decode("utf-8-sig", errors="replace"), newline=None)
     first, n_blank = lines.readline(), 0
     while first and not first.strip():
@@ -128,7 +136,13 @@ def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int
     delimiter = delimiter or max(_DELIMITERS, key=bare.count)
     rows = csv.reader(chain([first], lines), delimiter=delimiter)
     # A column of row numbers often has no name.
-    names = [column.strip() or f"column {at}" for at, column in enumerate(next(rows), 1)]
+    try:
+        names = [column.strip() or f"column {at}" for at, column in enumerate(next(rows), 1)]
+    except csv.Error as error:
+        raise DataError(
+            f"The first row of {name!r} cannot be read: {error}. Expected the names of the columns, each of at most "
+            f"{csv.field_size_limit():,} characters. Shorten them, or close an open quote."
+        ) from None
     for column, n_times in Counter(names).items():
         if n_times > 1:
             raise DataError(f"{name!r} has two columns named {column!r}. Rename one of them.")
@@ -159,13 +173,14 @@ def _trim(column: Any, label: str, name: str, missing: Sequence[str]) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    if pa.types.is_binary(column.type):
+    held = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_binary(held):
         raise DataError(
             f"Column {label!r} of {name!r} is not UTF-8. Name the encoding of the file, such as latin-1, or convert it."
         )
-    if not pa.types.is_string(column.type):
+    if not pa.types.is_string(held):
         return column
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     trimmed = compute.utf8_trim_whitespace(encoded.dictionary)
     if trimmed.equals(encoded.dictionary):
         return encoded

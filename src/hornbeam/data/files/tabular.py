@@ -31,6 +31,8 @@ __all__ = [
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 _TEXT = re.compile("(large_|fixed_size_)?(string|binary)")  # Arrow's names of types
 _PART_ROWS = 1 << 17
+_MOST_TIMES = 100  # its size, which a compressed text file may unpack to
+_ANY_BYTES = 1 << 27  # which it may unpack to in any case
 _BUFFER_BYTES = 1 << 20
 _FORMULA = r"^[=+\-@\t\r]"  # the beginning of a text that a spreadsheet takes for a formula
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -84,7 +86,13 @@ def read_table(
     files = parquet_files(path)
     if files is not None:
         return _typed(_read_parquet(files, columns, types, optional), types or {})
-    data = _contents(path)
+    if Path(path).is_file():
+        try:
+            _check_unpacked_size(path)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path!r} cannot be read: {one_line(error)}") from error
+        return read_delimited(lambda: pa.input_stream(path, compression="detect"), path, types=types, **text)
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()  # a pipe can be read only once
     if data[: len(_PARQUET)] == _PARQUET:
         with file_errors(path):
             return _typed(open_parquet(pa.BufferReader(data)).read(), types or {})
@@ -365,19 +373,23 @@ def column_type(feature: Feature) -> str:
     return "text" if any(isinstance(category, str) for category in feature.categories) else "number"
 
 
-def _contents(path: str) -> Any:
-    """Read all bytes of the standard input or of a text file, which may be compressed."""
+def _check_unpacked_size(path: str) -> None:
+    """Raise a `DataError` if a compressed text file unpacks to far more than its size; nothing is kept in memory."""
     import pyarrow as pa
 
-    if path == "-":
-        return sys.stdin.buffer.read()
-    if not Path(path).is_file():
-        return Path(path).read_bytes()  # a pipe; anything else raises an OSError
-    try:
-        with pa.input_stream(path, compression="detect") as stream:
-            return stream.read()
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path!r} cannot be read: {one_line(error)}") from error
+    size, n_read = Path(path).stat().st_size, 0
+    most = max(_ANY_BYTES, _MOST_TIMES * size)
+    with pa.input_stream(path, compression="detect") as stream:
+        if isinstance(stream, pa.OSFile):  # not compressed
+            return
+        while n_bytes := len(stream.read(_BUFFER_BYTES)):
+            n_read += n_bytes
+            if n_read > most:
+                raise DataError(
+                    f"{path!r} has {size:,} bytes and unpacks to more than {most:,}; expected at most {_MOST_TIMES} "
+                    "times its size. If it is meant, unpack it and name the unpacked file, or pipe the rows to the "
+                    "standard input (-)."
+                )
 
 
 def _read_parquet(
