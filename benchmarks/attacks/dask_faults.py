@@ -15,16 +15,18 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from benchmarks.attacks.faults import (
     DEPTH,
     ROWS,
     Fault,
+    Fit,
     Watched,
     attempt,
     frame,
@@ -33,8 +35,15 @@ from benchmarks.attacks.faults import (
     left_behind,
     send_signal,
 )
-from benchmarks.attacks.subjects import scratch
-from hornbeam import DaskTreeClassifier, TreeClassifier
+from benchmarks.attacks.subjects import model_state, scratch
+from hornbeam import (
+    DaskForestClassifier,
+    DaskForestRegressor,
+    DaskTreeClassifier,
+    ForestClassifier,
+    ForestRegressor,
+    TreeClassifier,
+)
 from hornbeam.engines import DaskEngine
 
 NEEDS = ("distributed",)
@@ -303,7 +312,39 @@ def fit_frame(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str
     return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest
 
 
-FITS = {"files": fit_files, "frame": fit_frame}
+FORESTS = {
+    "forest": (DaskForestClassifier, ForestClassifier(4, max_depth=DEPTH)),
+    "forest of means": (DaskForestRegressor, ForestRegressor(4, max_depth=DEPTH)),
+}
+
+
+def fit_forest(name: str) -> Fit:
+    """Fit a forest to a dask frame."""
+
+    def fit(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+        import dask.dataframe as dd
+
+        on_dask, forest = FORESTS[name]
+        engine = engine_of(cluster.client, on_pass)
+        on_pass(-1)
+        rows = dd.from_pandas(frame(), npartitions=4)
+        return model_state(on_dask(forest, client=cluster.client).fit(rows, "y", engine=engine).to_local())
+
+    return fit
+
+
+@cache
+def forest_in_memory(name: str) -> str:
+    data = frame()
+    return model_state(clone(FORESTS[name][1]).fit(data.drop(columns="y"), data["y"]))
+
+
+FITS = {"files": fit_files, "frame": fit_frame, **{name: fit_forest(name) for name in FORESTS}}
+
+
+def wanted(source: str) -> str:
+    """The digest of the fit in memory."""
+    return forest_in_memory(source) if source in FORESTS else in_memory()
 
 
 @cache
@@ -315,7 +356,7 @@ def passes(source: str) -> tuple[int, float]:
         seen.clear()
         begin = time.perf_counter()
         digest = FITS[source](local(), Path(folder), seen.append)
-        assert digest == in_memory(), "the fit on a working cluster is not that in memory"
+        assert digest == wanted(source), "the fit on a working cluster is not that in memory"
         return max(seen) + 1, (time.perf_counter() - begin) / len(seen)
 
 
@@ -353,7 +394,7 @@ def judge(case: dict[str, Any]) -> str | None:
                 close_cluster(cluster)
             return local()
 
-        wrong = attempt(FITS[source], planned, working_cluster)
+        wrong = attempt(FITS[source], planned, working_cluster, partial(wanted, source))
         if act in CLOSES or isinstance(cluster, Apart):
             close_cluster(cluster)
         if wrong is None:

@@ -107,13 +107,15 @@ class Fault:
             self.thread.join(60)
 
 
-def attempt(call: Fit, fault: Fault, working_cluster: Callable[[], Any]) -> str | None:
+def attempt(
+    call: Fit, fault: Fault, working_cluster: Callable[[], Any], wanted: Callable[[], str] = in_memory
+) -> str | None:
     """A fit with a fault; after an `EngineError`, or an OSError of a full disk, the fit again on a working cluster."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
             digest = call(fault.cluster, folder, fault.on_pass)
-            wrong = None if digest == in_memory() else f"another tree: {digest}"
+            wrong = None if digest == wanted() else f"another tree: {digest}"
         except EngineError as error:
             wrong = None if len(str(error)) > 40 else f"an error that says little: {error}"
             digest = ""
@@ -124,7 +126,7 @@ def attempt(call: Fit, fault: Fault, working_cluster: Callable[[], Any]) -> str 
             fault.end()
         if wrong is None and not digest:
             again = call(working_cluster(), folder, lambda _: None)
-            wrong = None if again == in_memory() else f"another tree after the fault: {again}"
+            wrong = None if again == wanted() else f"another tree after the fault: {again}"
     return wrong
 
 

@@ -23,6 +23,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+import hornbeam
 from hornbeam import export
 from hornbeam.errors import HornbeamError
 from hornbeam.rules import extract
@@ -170,6 +171,8 @@ STRUCTURE: dict[str, Callable[[Any], Any]] = {
     "svg": lambda tree: elements(export.to_svg(tree)),
     "html": lambda tree: tags(export.to_html(tree)),
     "html title": lambda tree: tags(export.to_html(tree, title=tree.schema.names[0])),
+    "report": lambda tree: tags(hornbeam.report(tree).html),
+    "model card": lambda tree: len(hornbeam.model_card(tree).split("\n")),
     "python": lambda tree: statements(export.to_python(tree)),
     "c": lambda tree: compiled(export.to_c(tree)),
     "javascript": lambda tree: scripted(export.to_javascript(tree, name="model")),
