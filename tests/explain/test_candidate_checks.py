@@ -1,5 +1,6 @@
 """Held-out gains of candidate splits and their association with the chosen one, against loops over the rows."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -131,3 +132,13 @@ def test_held_out_gains_scale_with_the_square_of_the_target(exponent):
     scale = 2.0**exponent
     for name in ("held_out_gain", "held_out_error"):
         assert [value / scale / scale for value in found(scale)[name]] == found(1.0)[name]
+
+
+def test_candidates_of_a_tree_that_sends_missing_values_to_every_child():
+    """Also if it was grown without that: a file, or another program, may have changed it."""
+    X, y = rows_of(0)
+    clf = TreeClassifier("cart", max_depth=2).fit(X, y)
+    skeleton = clf.tree_.skeleton
+    every_child = np.where(skeleton.n_children > 0, -2, skeleton.missing_slot).astype(np.int32)
+    tree = dataclasses.replace(clf.tree_, skeleton=dataclasses.replace(skeleton, missing_slot=every_child))
+    assert candidate_splits(tree, X, y, 1).to_dict()["feature"]

@@ -177,10 +177,13 @@ def test_missing_values_have_their_own_child_if_enough_rows_have_them():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"max_depth": 0}, "max_depth=0: expected a number of at least 1, or None for no limit"),
-        ({"max_leaf_nodes": 1}, "max_leaf_nodes=1: expected a number of at least 2, or None for no limit"),
-        ({"min_samples_split": 1}, "min_samples_split=1: expected a number of at least 2"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected a number of at least 1"),
+        ({"max_depth": 0}, "max_depth=0: expected a whole number of at least 1, or None for no limit"),
+        (
+            {"max_leaf_nodes": 1},
+            "max_leaf_nodes=1: expected a whole number of at least 2, or None for no limit",
+        ),
+        ({"min_samples_split": 1}, "min_samples_split=1: expected a whole number of at least 2"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected a whole number of at least 1"),
         ({"min_weight_leaf": -1.0}, "min_weight_leaf=-1.0: expected a number of at least 0"),
         (
             {"min_impurity_decrease": float("nan")},

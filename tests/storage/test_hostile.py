@@ -302,6 +302,67 @@ def test_a_wrong_estimator_is_refused_by_name(part, changes, message):
         unpack(load(said))
 
 
+FORCED = {"tuple": [{"tuple": [0, 2, 1.5, {"tuple": []}, -1]}, None, None]}
+
+
+@pytest.mark.parametrize(
+    ("step", "changes", "message"),
+    [
+        ("grow", {"max_depth": "int8"}, "max_depth='int8': expected a whole number of at least 1"),
+        ("grow", {"max_depth": 2.5}, "max_depth=2.5: expected a whole number"),
+        ("grow", {"min_samples_leaf": 2**62}, "min_samples_leaf=4611686018427387904: expected"),
+        ("grow", {"min_weight_leaf": {"float": "inf"}}, "min_weight_leaf=inf"),
+        ("grow", {"min_samples_missing": {"tuple": [1]}}, "min_samples_missing=(1,)"),
+        ("grow", {"design_effect": {"array": [1.0, 1.0], "dtype": "float64"}}, "design_effect=array"),
+        ("grow", {"corrected": 1}, "corrected=1: expected True or False"),
+        ("grow", {"criterion": [1]}, "criterion=[1]"),
+        ("grow", {"colour": "blue"}, "unexpected keyword argument 'colour'"),
+        ("grow", {"monotone": "up"}, "monotone='up'"),
+        ("grow", {"monotone": {"tuple": [1, 0]}}, "2 entries for 1 features"),
+        ("grow", {"interactions": 3}, "interactions=3"),
+        ("grow", {"forbidden_below": {"tuple": [{"tuple": [0, 7]}]}}, "names feature 7"),
+        ("grow", {"forced": True}, "the forced splits are no tree"),
+        ("grow", {"forced": {"tuple": [{"tuple": [0, 2]}]}}, "the forced splits are no tree"),
+        ("grow", {"forced": {"tuple": [{"tuple": ["n", 2, 1.5, {"tuple": []}, -1]}, None, None]}}, "no tree"),
+        ("grow", {"forced": FORCED, "max_depth": 1, "monotone": {"tuple": [1]}}, "monotone constraint"),
+        ("recount", {"class_weight": "balanced"}, "a number for each class"),
+        ("recount", {"class_weight": {"tuple": [1.0]}}, "a number for each class"),
+        ("size-path", {"loss": None}, "expected decreasing numbers of leaves"),
+        ("size-path", {"n_leaves": {"tuple": [1, 2]}}, "expected decreasing numbers of leaves"),
+    ],
+)
+def test_a_step_that_cannot_be_repeated_is_refused(step, changes, message):
+    """Candidates, edits and reports read these steps: what loads can be used."""
+    clf = hornbeam.TreeClassifier(class_weight={0: 1.0, 1: 2.0}).fit(
+        [[0.0], [1.0], [2.0], [3.0]] * 9, [0, 0, 1, 1] * 9
+    )
+    said = json.loads(encode(pack(clf)))
+    del said["sha256"]
+    unpack(load(said))
+    next(one for one in said["history"] if one["step"] == step)["parameters"].update(changes)
+    with pytest.raises(StorageError, match=re.escape(message)):
+        unpack(load(said))
+
+
+def test_parameters_of_growing_that_a_newer_version_added_are_ignored():
+    said = json.loads(encode(FITTED))
+    said["history"][0]["parameters"]["colour"] = "blue"
+    del said["sha256"]
+    said["version"] = [1, 99]
+    assert "colour" not in dict(load(said).tree.history[0].parameters)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"max_bins": "many"}, {"max_bins": [1]}, {"max_bins": 2.5}, {"preset": [1]}]
+)
+def test_settings_that_candidates_read_are_checked(changes):
+    said = json.loads(encode(FITTED))
+    del said["sha256"]
+    said["estimator"]["settings"].update(changes)
+    with pytest.raises(StorageError, match=rf"{min(changes)}.*expected"):
+        unpack(load(said))
+
+
 def test_settings_nested_without_end_are_refused():
     nested = []
     for _ in range(20):

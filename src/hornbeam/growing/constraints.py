@@ -1,19 +1,22 @@
 """Checks of monotone constraints, and their form for the kernels."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 
 __all__ = ["check_monotone", "monotone_array", "refuse_fractional"]
 
 
-def check_monotone(monotone: tuple[int, ...] | None) -> None:
+def check_monotone(monotone: Any) -> None:
     """Refuse constraints other than 1, -1 and 0."""
-    if monotone is not None and any(sign not in (-1, 0, 1) for sign in monotone):
+    signs = () if monotone is None else monotone
+    if not isinstance(signs, tuple) or any(type(sign) is not int or abs(sign) > 1 for sign in signs):
         raise ParameterError(
-            f"monotone={monotone}: expected for each feature 1 (rises), -1 (falls) or 0 (free). "
+            f"monotone={shown(monotone)}: expected for each feature 1 (rises), -1 (falls) or 0 (free). "
             "Pass None for no constraints."
         )
 

@@ -85,15 +85,20 @@ def forced_skeleton(splits: Sequence[Sequence[object] | None]) -> Skeleton:
     Skeleton(3 nodes, 2 leaves, depth 1)
     """
     leaf = ForcedSplit(-1, 0, None, (), STOP)
-    nodes = [leaf if split is None else ForcedSplit(*split) for split in splits]  # type: ignore[arg-type]
-    return Skeleton.of(
-        [one.n_children for one in nodes],
-        [one.feature for one in nodes],
-        [np.nan if one.threshold is None else one.threshold for one in nodes],
-        missing_slot=[one.missing_slot for one in nodes],
-        slot_start=[0, *accumulate(len(one.slots) for one in nodes)],
-        slot_of=[slot for one in nodes for slot in one.slots],
-    )
+    try:
+        nodes = [leaf if split is None else ForcedSplit(*split) for split in splits]  # type: ignore[arg-type]
+        return Skeleton.of(
+            [one.n_children for one in nodes],
+            [one.feature for one in nodes],
+            [np.nan if one.threshold is None else one.threshold for one in nodes],
+            missing_slot=[one.missing_slot for one in nodes],
+            slot_start=[0, *accumulate(len(one.slots) for one in nodes)],
+            slot_of=[slot for one in nodes for slot in one.slots],
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(
+            f"the forced splits are no tree: {error!s:.200}; expected what forced_splits of a skeleton returns."
+        ) from error
 
 
 def check_forced(

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, inf
+from numbers import Integral, Real
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError, ParameterError, TreeError, shown
 from hornbeam.growing import in_memory
 from hornbeam.growing.constraints import check_monotone, monotone_array
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
@@ -39,17 +40,18 @@ _UNLIMITED = np.iinfo(np.int32).max
 _MOST_CLASSES = 65_535
 _KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
 _RANGES = (
-    ("max_depth", 1, inf),
-    ("max_leaf_nodes", 2, inf),
-    ("max_features", 1, inf),
-    ("min_samples_split", 2, inf),
-    ("min_samples_leaf", 1, inf),
-    ("min_samples_missing", 0, inf),
-    ("min_weight_leaf", 0, inf),
-    ("min_weight_fraction_leaf", 0, 0.5),
-    ("min_impurity_decrease", 0, inf),
-    ("design_effect", 1, inf),
+    ("max_depth", 1, inf, Integral),
+    ("max_leaf_nodes", 2, inf, Integral),
+    ("max_features", 1, inf, Integral),
+    ("min_samples_split", 2, inf, Integral),
+    ("min_samples_leaf", 1, inf, Integral),
+    ("min_samples_missing", 0, inf, Real),
+    ("min_weight_leaf", 0, inf, Real),
+    ("min_weight_fraction_leaf", 0, 0.5, Real),
+    ("min_impurity_decrease", 0, inf, Real),
+    ("design_effect", 1, inf, Real),
 )
+_TOO_LARGE = 2**62
 
 
 def _member(kind: type[StrEnum], name: str, value: str) -> StrEnum:
@@ -157,20 +159,52 @@ class Grower:
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
             object.__setattr__(self, name, _member(kind, name, getattr(self, name)))
-        for name, least, most in _RANGES:
+        for name, least, most, number in _RANGES:
             value = getattr(self, name)
             if value is None and name.startswith("max"):
                 continue
-            if not least <= value <= most:
+            fits = isinstance(value, number) and not isinstance(value, bool)
+            if not fits or not least <= value <= most or value >= _TOO_LARGE:
+                whole = "whole " * (number is Integral)
                 expected = f"of at least {least}" if most == inf else f"from {least} to {most}"
                 unlimited = ", or None for no limit" if name.startswith("max") else ""
                 raise ParameterError(
-                    f"{name}={value}: expected a number {expected}{unlimited}. "
+                    f"{name}={shown(value)}: expected a {whole}number {expected}{unlimited}. "
                     f"Pass {name}={least} for the smallest."
                 )
+        for name in ("corrected", "once_per_path"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ParameterError(f"{name}={shown(getattr(self, name))}: expected True or False.")
         check_monotone(self.monotone)
         check_interactions(self.interactions)
         check_features("forbidden_below", self.forbidden_below)
+
+    @classmethod
+    def recorded(cls, step: Step, schema: Schema) -> Self:
+        """Return the grower of a step of a history, which may come from a file.
+
+        Raises
+        ------
+        TreeError
+            If the parameters are not those of a grower, or do not fit the schema.
+
+        Examples
+        --------
+        >>> Grower.recorded(Step.of("grow", max_depth="int8"), Schema((), ("no", "yes")))
+        Traceback (most recent call last):
+            ...
+        hornbeam.errors.TreeError: the history has a step 'grow' that cannot be repeated: max_depth='int8': expected ...
+        """
+        try:
+            grower = cls(**dict(step.parameters))
+            monotone_array(grower.monotone, schema)
+            grower.path_rules(schema)
+            grower.forced_skeleton(schema)
+        except (TypeError, ValueError) as error:
+            raise TreeError(
+                f"the history has a step 'grow' that cannot be repeated: {error!s:.200}"
+            ) from error
+        return grower
 
     def grow(
         self,

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Literal
 
 from hornbeam.data.schema import Schema
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.subtree import PathRules
 
 __all__ = ["Interactions", "check_features", "check_interactions", "make_path_rules"]
@@ -27,8 +27,12 @@ def check_interactions(value: Interactions) -> None:
 
 def check_features(name: str, lists: Iterable[tuple[int, ...]] | None) -> None:
     """Refuse anything but indices of features."""
-    if lists is not None and any(type(f) is not int or f < 0 for features in lists for f in features):
-        raise ParameterError(f"{name}={lists}: expected indices of features, from 0.")
+    groups = [()] if lists is None else [lists] if not isinstance(lists, (tuple, list)) else lists
+    if any(
+        not isinstance(group, (tuple, list)) or any(type(f) is not int or f < 0 for f in group)
+        for group in groups
+    ):
+        raise ParameterError(f"{name}={shown(lists)}: expected indices of features, from 0.")
 
 
 def make_path_rules(

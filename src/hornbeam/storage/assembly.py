@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError, warn
+from hornbeam.growing import Grower
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
@@ -115,9 +117,32 @@ def _history(content: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
         raise StorageError(f"history is {show(content)}; expected a list of steps")
     history = tuple(present_step(decode_step(step, "history")) for step in content)
     if newer:  # keys added by a newer version are ignored
-        history = tuple(map(known_part, history))
+        history = tuple(_without_unknown(known_part(step)) for step in history)
     check_history(history, schema)
+    for step in history:
+        if step.name == "grow":
+            Grower.recorded(step, schema)
+        elif step.name == "recount":
+            _check_class_weight(dict(step.parameters).get("class_weight"), schema)
     return history
+
+
+def _without_unknown(step: Step) -> Step:
+    if step.name != "grow":
+        return step
+    return Step(step.name, tuple(one for one in step.parameters if one[0] in Grower.__slots__))
+
+
+def _check_class_weight(value: object, schema: Schema) -> None:
+    """Refuse class weights of a recount that are not a number from 0 for each class."""
+    if value is not None and not (
+        type(value) is tuple
+        and len(value) == schema.n_classes
+        and all(type(one) in (int, float) and 0 <= one < inf for one in value)
+    ):
+        raise StorageError(
+            f"class_weight of the step 'recount' is {show(value)}; expected a number for each class"
+        )
 
 
 def _estimator(content: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:

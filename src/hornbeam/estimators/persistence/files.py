@@ -12,10 +12,11 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from hornbeam import storage
-from hornbeam.errors import StorageError
+from hornbeam.errors import StorageError, TreeError
 from hornbeam.storage import Difference, Model, TreeCollection
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import unwrap
+from hornbeam.tuning.size_path import size_path
 
 __all__ = ["diff", "load", "save", "trusted_types"]
 
@@ -258,6 +259,11 @@ def unpack(model: Model | TreeCollection) -> Any:
     TreeClassifier(max_depth=1)
     """
     name = model.estimator
+    try:
+        for tree in model.trees:
+            size_path(tree)
+    except TreeError as error:
+        raise StorageError(str(error)) from error
     if name is None and model.kind in ("tree", "regression tree"):
         return model.trees[0]
     if name not in _REGISTRY:

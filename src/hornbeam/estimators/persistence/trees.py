@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.errors import StorageError
+from hornbeam.errors import ParameterError, StorageError
+from hornbeam.estimators.parameters.validators import resolve_bins
 from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
 from hornbeam.estimators.persistence.parameters import (
     build_estimator,
@@ -77,6 +78,12 @@ def unpack(model: Model, cls: type[Any]) -> Any:
                 "expected to have learned the type of the classes, and whether columns had names"
             )
     check_predict_parameters(estimator, tree.schema.classes)
+    if not isinstance(estimator.preset, str):
+        raise StorageError(f"preset is {estimator.preset!r:.80}; expected a name")
+    try:
+        resolve_bins(estimator.max_bins, None)  # candidates and edits use it
+    except ParameterError as error:
+        raise StorageError(str(error)) from error
     return estimator
 
 

@@ -66,7 +66,7 @@ class NodeRows:
         """
         table, bins = encoded.table, encoded.bins
         rows, spec = encoded_rows(grower, table, bins, encoded.codes)
-        place = NodePlace(tree.skeleton, node, spec, rows.weight is not None)
+        place = NodePlace(tree.skeleton, node, spec, rows.weight is not None or tree.skeleton.is_fractional)
         at, weight = place.rows_here(table, rows.weight)
         refuse_empty(len(at), table.n_rows, node)
         return cls(tree, table, bins, grower, place, rows, at, weight)

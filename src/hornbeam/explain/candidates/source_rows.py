@@ -89,9 +89,10 @@ class SourceRows:
         DataError
             If no row reaches one of the nodes.
         """
-        weighted = self.search.has_weights or self.encoding.n_rows >= _MOST_NARROW
+        fractional = tree.skeleton.is_fractional
+        weighted = self.search.has_weights or fractional or self.encoding.n_rows >= _MOST_NARROW
         places = [NodePlace(tree.skeleton, node, self.search.spec, weighted) for node in nodes]
-        if tree.skeleton.is_fractional:
+        if fractional:
             shares = self._shares(places)
             places = [replace(place, shares=shares) for place in places]
         counts: list[list[Any]] = []

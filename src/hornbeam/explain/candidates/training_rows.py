@@ -88,7 +88,7 @@ def _grower(tree: Tree) -> Grower:
     """Return the growth settings in the history of a tree; those of the default if it was taught."""
     for step in reversed(tree.history):
         if step.name == "grow":
-            return Grower(**dict(step.parameters))
+            return Grower.recorded(step, tree.schema)
         if step.name == DISTILLED:
             presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
             return presets["default"].grower
