@@ -157,7 +157,8 @@ def as_column(target: NDArray[Any], what: str) -> NDArray[Any]:
     if target.ndim != 1:
         raise DataError(
             f"y should be a 1d array, got an array of shape {target.shape} instead. "
-            f"Pass one {what} per row, and train one tree for each target."
+            f"Pass one {what} per row, and train one tree for each target. If these are the rows, X and y are swapped: "
+            "X comes first."
         )
     return target
 

@@ -105,6 +105,10 @@ def distill(
     >>> tree.tree_.n_leaves < forest.forest_.n_nodes / 20
     True
     """
+    if hasattr(X, "fit") or hasattr(y, "fit"):
+        raise ParameterError(
+            f"{'X' if hasattr(X, 'fit') else 'y'} is a model; expected the teacher first: distill(teacher, X, y)."
+        )
     if not is_number(fidelity):
         raise parameter_error(
             "fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say."

@@ -101,9 +101,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
         With cross-fitted smoothing, the smallest tree is chosen whose log loss on held-out rows is at most this share
         above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
         `size_path_` has the loss of every size.
-    slopes : int or "auto", default="auto"
-        Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature. "auto": 2
-        in the preset ``readable``, else 0. Slopes need a teacher.
+    slopes : int, None or "auto", default="auto"
+        Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature. None: 0.
+        "auto": 2 in the preset ``readable``, else 0. Slopes need a teacher.
     teacher : {"auto", "ensemble"} or None, default="auto"
         "ensemble": the tree is fitted to the predictions of a forest, mixed with boosted trees if held-out rows are
         predicted better so. None: to the rows. "auto": "ensemble" with slopes and in the preset ``readable``.

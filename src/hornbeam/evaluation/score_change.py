@@ -19,6 +19,7 @@ from hornbeam.evaluation.mean_and_error import group_sums, mean_and_error
 from hornbeam.evaluation.row_scores import losses, mean_area
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["PredictedRows", "ScoreChange", "ScoreChanges", "score_changes"]
@@ -91,12 +92,12 @@ class ScoreChanges(tuple[ScoreChange, ...]):
         return "\n".join(map(repr, self))
 
 
-def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
+def score_changes(before: Tree | HasTree, after: Tree | HasTree, table: Table) -> ScoreChanges:
     """Compare the scores of two trees on the same rows.
 
     Parameters
     ----------
-    before, after : Tree
+    before, after : Tree, or fitted estimator of one tree
     table : Table
         Rows with targets, read with the schema of both trees; neither tree should be grown from them. If they have
         groups, the standard errors are those of independent groups.
@@ -123,7 +124,12 @@ def score_changes(before: Tree, after: Tree, table: Table) -> ScoreChanges:
     >>> score_changes(before, after, Table.read([[1], [4]], [1.0, 7.0], schema=before.schema))
     mean squared error: 0.25 before, 0 after, -0.25 ± 0
     """
-    first, second = (PredictedRows.of(tree, table) for tree in (before, after))
+    if not isinstance(table, Table):
+        raise DataError(
+            f"the rows are a {type(table).__name__}; expected two trees and a Table with a target. Read rows X and "
+            "targets y with Table.read(X, y, schema=tree.schema). For predictions use log_loss(y, p), say."
+        )
+    first, second = (PredictedRows.of(single_tree(model), table) for model in (before, after))
     return ScoreChanges(first.changes_to(second))
 
 

@@ -7,30 +7,33 @@ class counts of the nodes, which are integers and do not depend on the engine or
 from collections.abc import Sequence
 from functools import reduce
 from operator import add, itemgetter
+from typing import Any
 
 import numpy as np
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import Partition, Source
+from hornbeam.data.sources import Partition, Source, as_source
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.scores import ScoreSums
 from hornbeam.out_of_core.count import count_source
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats, Label
 
 __all__ = ["score_tree", "tree_reliability"]
 
 
-def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> ScoreSums:
+def score_tree(tree: Tree | HasTree, source: Any, engine: Engine | None = None) -> ScoreSums:
     """Score the predictions of a tree for all rows of a source.
 
     Parameters
     ----------
-    tree : Tree
-    source : Source
+    tree : Tree, or fitted estimator of one tree
+    source : Source or Table
         Rows of the tree's schema, with their target.
     engine : Engine, optional
         Counts the rows; default: this thread. The scores do not depend on it.
@@ -55,6 +58,7 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     >>> score_tree(PRESETS["cart"].fit(table), MemorySource(table)).brier_score
     0.0
     """
+    tree, source = _tree_and_rows(tree, source)
     engine = LocalEngine() if engine is None else engine
     if tree.skeleton.is_fractional or len(tree.slopes):
         [partition_sums] = engine.reduce(_score_partitions, source.partitions(), (tree, source))
@@ -69,8 +73,8 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
 
 
 def tree_reliability(
-    tree: Tree,
-    source: Source,
+    tree: Tree | HasTree,
+    source: Any,
     label: Label,
     engine: Engine | None = None,
     *,
@@ -81,8 +85,8 @@ def tree_reliability(
 
     Parameters
     ----------
-    tree : Tree
-    source : Source
+    tree : Tree, or fitted estimator of one tree
+    source : Source or Table
         Rows of the tree's schema, with their target.
     label : label
         The class.
@@ -105,6 +109,7 @@ def tree_reliability(
     >>> curve.predicted.tolist(), curve.observed.tolist()
     ([0.0, 1.0], [0.0, 1.0])
     """
+    tree, source = _tree_and_rows(tree, source)
     if label not in tree.schema.classes:
         raise ParameterError(f"label={label!r}: expected one of the classes, {list(tree.schema.classes)}.")
     if tree.skeleton.is_fractional:
@@ -133,6 +138,21 @@ def tree_reliability(
         sample_weight=class_and_rest[occurs],
         n_rows=n_rows[occurs],
     )
+
+
+def _tree_and_rows(model: Any, rows: Any) -> tuple[Tree, Source]:
+    """Return the tree of a model of classes, and rows with classes as a source."""
+    tree = single_tree(model)
+    if tree.is_regression:
+        raise ParameterError("the target of the tree is numeric; expected a tree of classes.")
+    if not hasattr(rows, "partitions"):
+        if not isinstance(rows, Table) or rows.target is None:
+            raise DataError(
+                f"the rows are a {type(rows).__name__} without their classes; expected a Source, or a Table with a "
+                "target. Read rows X and classes y with Table.read(X, y, schema=tree.schema)."
+            )
+        rows = as_source(rows, tree.schema)
+    return tree, rows
 
 
 def _rows_per_node(tree: Tree, source: Source, engine: Engine) -> tuple[Floats, Counts]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hornbeam.smoothing import smoothers_of
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path
 
 __all__ = ["BorrowedRows", "borrowed_rows"]
@@ -45,12 +46,12 @@ class BorrowedRows:
         return {"source": self.source, "rows": self.rows}
 
 
-def borrowed_rows(tree: Tree, node: int) -> tuple[BorrowedRows, ...]:
+def borrowed_rows(tree: Tree | HasTree, node: int) -> tuple[BorrowedRows, ...]:
     """List the sources of the rows that a node borrowed, the nearest ancestor first and the prior last.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
     node : int
 
     Returns
@@ -71,6 +72,7 @@ def borrowed_rows(tree: Tree, node: int) -> tuple[BorrowedRows, ...]:
     >>> print(*borrowed_rows(tree, tree.n_nodes - 1), sep=", ")
     1.0 from node 2, 1.0 from node 0, 1.0 from the uniform prior
     """
+    tree = single_tree(tree)
     nodes = path(tree.skeleton, node)
     smoother = next(iter(smoothers_of(tree.history)), None)
     counts = None if smoother is None else smoother.pseudo_counts(tree, nodes)

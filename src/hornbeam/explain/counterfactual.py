@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import Table
+from hornbeam.data.table import Table, as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.notebook import counterfactuals_html
@@ -27,6 +27,7 @@ from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import follow, predict_rows, row_predictor
 from hornbeam.tree.skeleton import STOP
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
@@ -136,8 +137,8 @@ class Counterfactuals(list[tuple[Counterfactual, ...]]):
 
 
 def counterfactuals(
-    tree: Tree,
-    table: Table,
+    tree: Tree | HasTree,
+    table: Any,
     *,
     wanted: Any = None,
     fixed: Iterable[str] = (),
@@ -148,9 +149,9 @@ def counterfactuals(
 
     Parameters
     ----------
-    tree : Tree
-    table : Table
-        Rows read with the tree's schema.
+    tree : Tree, or fitted estimator of one tree
+    table : Table, array-like or data frame
+        Rows like those of `fit`.
     wanted : hashable, or pair of float or None, optional
         The class to reach. Default: any other than the current one. For a numeric target, where it is required, the
         lowest and the highest acceptable mean; None for no bound.
@@ -191,6 +192,8 @@ def counterfactuals(
     >>> print(*counterfactuals(tree, rows, fixed=["x0"])[0])
     x1 ≤ 0.5 (is 1): a 1.000
     """
+    tree = single_tree(tree)
+    table = as_table(table, tree.schema)
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
     outcome: _Outcome = _within(wanted) if tree.is_regression else tree.decision

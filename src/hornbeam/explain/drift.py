@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import MemorySource, Source
-from hornbeam.data.table import Table
+from hornbeam.data.sources import Source, as_source
 from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves
 from hornbeam.explain.notebook import drift_html
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
@@ -167,13 +167,13 @@ class Drift:
             yield line
 
 
-def drift(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Drift:
+def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drift:
     """Compare rows with the evidence and the predictions of a tree, leaf by leaf.
 
     Parameters
     ----------
-    tree : Tree
-    rows : Table or Source
+    tree : Tree, or fitted estimator of one tree
+    rows : Table, Source, or array-like or data frame like the X of `fit`
         New rows, not in the evidence of the tree; with a target, class rates or means are compared too.
     engine : Engine, optional
         Reads and counts a source; default: this thread. The result does not depend on it.
@@ -208,7 +208,8 @@ def drift(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Dri
         2     30    50.0 %  50.0 %  0.000
     population stability index 0.000, p = 1.000
     """
-    source = MemorySource(rows) if isinstance(rows, Table) else rows
+    tree = single_tree(tree)
+    source = as_source(rows, tree.schema)
     engine = LocalEngine() if engine is None else engine
     counter = LeafCounter.of(tree, source, engine)
     [sums] = engine.reduce(count_leaves, source.partitions(), (source, counter))

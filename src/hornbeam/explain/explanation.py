@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hornbeam.data.table import Table
+from hornbeam.data.table import Table, as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval, stops
 from hornbeam.explain.notebook import explanations_html
@@ -20,6 +20,7 @@ from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import decide_rows, predict_rows
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import with_ancestors
 from hornbeam.typing import Label
 
@@ -251,14 +252,14 @@ class Explanations(Sequence[Explanation]):
         return [row.to_dict() for row in self]
 
 
-def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
+def explain(tree: Tree | HasTree, table: Any, level: float = 0.9) -> Explanations:
     """Explain the predictions of rows.
 
     Parameters
     ----------
-    tree : Tree
-    table : Table
-        Rows read with the tree's schema.
+    tree : Tree, or fitted estimator of one tree
+    table : Table, array-like or data frame
+        Rows like those of `fit`.
     level : float, default 0.9
         Level of the intervals.
 
@@ -277,4 +278,5 @@ def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
         0      3       0.0  0.667     0.667  every row
     stops at node 0: x0 is missing, and no branch is for that
     """
-    return Explanations(tree, table, level)
+    tree = single_tree(tree)
+    return Explanations(tree, as_table(table, tree.schema), level)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import Table
+from hornbeam.data.table import Table, as_table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.decision.base_rate import adjust_bound_to_prior
@@ -14,19 +14,20 @@ from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.statistics.bounds import mean_bounds, moved_rate_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
 
 __all__ = ["interval", "predict_interval", "stops"]
 
 
 def interval(
-    tree: Tree, level: float = 0.9, nodes: NDArray[np.integer[Any]] | None = None
+    tree: Tree | HasTree, level: float = 0.9, nodes: NDArray[np.integer[Any]] | None = None
 ) -> tuple[Floats, Floats]:
     """Compute intervals of the true class rates, or of the true mean, of every node, or of some nodes.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
     level : float, default 0.9
         Probability that the interval holds the true rate.
     nodes : int array, optional
@@ -58,6 +59,7 @@ def interval(
     >>> low[1:, 1].round(3), high[1:, 1].round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
+    tree = single_tree(tree)
     nodes = np.arange(tree.n_nodes) if nodes is None else nodes
     belief, size = tree.belief[nodes], effective_size(tree, nodes)[:, None]
     if tree.is_regression:
@@ -66,14 +68,14 @@ def interval(
 
 
 def predict_interval(
-    tree: Tree, table: Table, level: float = 0.9, *, factors: Floats | None = None, n_jobs: int = 1
+    tree: Tree | HasTree, table: Any, level: float = 0.9, *, factors: Floats | None = None, n_jobs: int = 1
 ) -> tuple[Floats, Floats]:
     """Compute intervals of the class probabilities, or of the mean, of each row of a table.
 
     Parameters
     ----------
-    tree : Tree
-    table : Table
+    tree : Tree, or fitted estimator of one tree
+    table : Table, array-like or data frame
     level : float, default 0.9
         Probability that the interval holds the true rate.
     factors : float64 array of shape (n_classes,), optional
@@ -97,6 +99,8 @@ def predict_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([[0.821, 0.0]], [[1.0, 0.179]])
     """
+    tree = single_tree(tree)
+    table = as_table(table, tree.schema)
     nodes = stops(tree, table, n_jobs)
     bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read
     bounds[nodes] = np.hstack([*interval(tree, level, nodes), tree.belief[nodes]])

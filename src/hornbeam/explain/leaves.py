@@ -16,6 +16,7 @@ from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import pluralise
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats, Label
 
 __all__ = ["Leaves", "leaves"]
@@ -197,7 +198,7 @@ class Leaves:
 
 
 def leaves(
-    tree: Tree,
+    tree: Tree | HasTree,
     level: float = 0.9,
     *,
     inner: bool = False,
@@ -208,7 +209,7 @@ def leaves(
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
     level : float, default 0.9
         Level of the intervals (`interval`).
     inner : bool, default False
@@ -238,6 +239,7 @@ def leaves(
         2      5       0.0  1        0.800     0.800   0.396 to 0.989  x0 > 0.5
         1      3       0.0  0        0.000     0.000   0.000 to 0.499  x0 ≤ 0.5
     """
+    tree = single_tree(tree)
     code = None if positive is None else class_code(tree.schema.classes, positive)
     node = np.arange(tree.n_nodes) if inner else np.flatnonzero(tree.skeleton.is_leaf)
     if by == "risk":

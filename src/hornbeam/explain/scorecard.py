@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import Kind
-from hornbeam.data.table import Table
+from hornbeam.data.table import as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.wording import rule_texts
 from hornbeam.export.people.markdown import code_span
@@ -114,13 +114,13 @@ class Scorecard:
     factor: float
     segments: tuple[Segment, ...]
 
-    def points(self, table: Table) -> Floats:
+    def points(self, table: Any) -> Floats:
         """Compute the exact points of rows, not rounded.
 
         Parameters
         ----------
-        table : Table
-            Rows read with the schema of the tree.
+        table : Table, array-like or data frame
+            Rows like those of `fit`.
 
         Returns
         -------
@@ -129,13 +129,13 @@ class Scorecard:
 
         Examples
         --------
-        >>> from hornbeam import Table, TreeClassifier
+        >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [0], [3], [3]], ["good", "good", "bad", "bad"])
-        >>> scorecard(clf).points(Table.read([[0], [9]], schema=clf.tree_.schema)).round(1)
+        >>> scorecard(clf).points([[0], [9]]).round(1)
         array([518.8, 455.4])
         """
         code = self.tree.schema.classes.index(self.positive)
-        probability = predict_rows(self.tree, table)
+        probability = predict_rows(self.tree, as_table(table, self.tree.schema))
         with np.errstate(divide="ignore"):
             score: Floats = np.log(probability[:, code]) - np.log(probability[:, 1 - code])
         return self.offset + self.factor * score

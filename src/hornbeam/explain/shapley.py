@@ -9,16 +9,17 @@ polynomial in the indicators "feature is known", and Shapley values are integral
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import Table
+from hornbeam.data.table import as_table
 from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
@@ -50,14 +51,14 @@ class ShapValues(NamedTuple):
     base: Floats
 
 
-def shap_values(tree: Tree, table: Table) -> ShapValues:
+def shap_values(tree: Tree | HasTree, table: Any) -> ShapValues:
     """Compute the exact path-dependent SHAP values of rows.
 
     Parameters
     ----------
-    tree : Tree
-    table : Table
-        Rows read with the tree's schema.
+    tree : Tree, or fitted estimator of one tree
+    table : Table, array-like or data frame
+        Rows like those of `fit`.
 
     Returns
     -------
@@ -87,6 +88,8 @@ def shap_values(tree: Tree, table: Table) -> ShapValues:
     >>> found.values[0, :, 1], found.base[1]
     (array([0.5, 0. ]), np.float64(0.5))
     """
+    tree = single_tree(tree)
+    table = as_table(table, tree.schema)
     if len(tree.slopes):
         raise ParameterError(
             f"{len(tree.slopes.leaves)} of {tree.n_leaves} leaves have slopes, and SHAP values are computed for leaves "

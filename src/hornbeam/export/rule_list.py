@@ -11,7 +11,7 @@ from hornbeam.export.json_rules import json_features, json_value
 from hornbeam.export.people.markdown import code_span
 from hornbeam.export.slope_text import terms_of
 from hornbeam.export.wording import label_text, probability_text
-from hornbeam.rules import Rule, RuleSet
+from hornbeam.rules.rule import Rule, RuleSet, rules_of
 from hornbeam.tree import Condition
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.typing import Label
@@ -35,7 +35,7 @@ _READING_TERMS = (
 
 
 def rules_text(
-    rules: RuleSet,
+    rules: Any,
     *,
     level: float = 0.9,
     max_categories: int | None = None,
@@ -45,7 +45,7 @@ def rules_text(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleSet or fitted RuleClassifier
     level : float, default 0.9
         Level of the intervals.
     max_categories : int, optional
@@ -77,6 +77,7 @@ def rules_text(
        then ill; ill 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
     otherwise ill; ill 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
     """
+    rules = rules_of(rules)
     check_limit("max_categories", max_categories, 1, "whole lists")
     code = None if positive is None else class_code(rules.schema.classes, positive)
     lines = []
@@ -91,7 +92,7 @@ def rules_text(
 
 
 def rules_markdown(
-    rules: RuleSet,
+    rules: Any,
     *,
     level: float = 0.9,
     max_categories: int | None = None,
@@ -101,7 +102,7 @@ def rules_markdown(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleSet or fitted RuleClassifier
     level : float, default 0.9
         Level of the intervals.
     max_categories : int, optional
@@ -126,6 +127,7 @@ def rules_markdown(
     | 2 | `x0 > 37.6` | `ill` | 0.800 | 0.271 to 0.998 | 3 | 0 | 3 |
     |  | otherwise | `ill` | 0.500 | 0.169 to 0.831 | 6 | 3 | 0 |
     """
+    rules = rules_of(rules)
     check_limit("max_categories", max_categories, 1, "whole lists")
     code = None if positive is None else class_code(rules.schema.classes, positive)
     column = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
@@ -147,12 +149,12 @@ def rules_markdown(
     return "\n".join(lines)
 
 
-def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
+def rules_dict(rules: Any, *, level: float = 0.9) -> dict[str, Any]:
     """Convert a list of rules to plain values, which JSON can hold.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleSet or fitted RuleClassifier
     level : float, default 0.9
         Level of the intervals.
 
@@ -172,6 +174,7 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
     >>> json.loads(json.dumps(plain)) == plain
     True
     """
+    rules = rules_of(rules)
     schema = rules.schema
     return {
         "format": "hornbeam-rule-list",

@@ -16,6 +16,7 @@ from hornbeam.interop.rounding import at_most
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
@@ -184,12 +185,12 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
     return evidence, unit
 
 
-def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
+def to_sklearn(tree: Tree | HasTree, *, missing: str = "error") -> Any:
     """Convert a tree to a fitted scikit-learn tree with the same node numbers and predictions.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
         With numeric splits of two children.
     missing : {"error", "majority"}, default="error"
         What to do with a split that stops missing values, which scikit-learn does not have: refuse the tree, or send
@@ -219,6 +220,7 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree as Arrays  # scikit-learn has no public constructor
 
+    tree = single_tree(tree)
     schema, n = tree.schema, tree.n_nodes
     if len(tree.slopes):
         raise InteropError(

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.errors import ParameterError
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, legend
 from hornbeam.plots.estimator_access import class_number, fitted_tree
@@ -80,6 +81,11 @@ class LeafDisplay:
         LeafDisplay
         """
         tree = fitted_tree(estimator)
+        if tree.is_regression:
+            raise ParameterError(
+                "the target of the tree is numeric, and the leaves are drawn with the rates of a class; expected a "
+                "tree of classes. Draw a regression tree with TreeDisplay."
+            )
         counts = tree.evidence[0]
         rate = float(counts[class_number(tree.schema.classes, positive)] / max(1, counts.sum()))
         return cls(leaves(tree, level), base_rate=rate, positive=positive).plot(ax, **settings)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.errors import ParameterError
 from hornbeam.plots.estimator_access import class_number
 from hornbeam.typing import Label
 
@@ -64,6 +65,11 @@ class OneClassDisplay(ABC):
         display
             The drawn display.
         """
+        if not hasattr(estimator, "predict_proba") or not hasattr(estimator, "classes_"):
+            raise ParameterError(
+                f"This is a {type(estimator).__name__}; expected a fitted classifier, with predict_proba and classes_. "
+                "Pass probabilities of other models to from_predictions."
+            )
         classes = np.asarray(estimator.classes_).tolist()
         number = class_number(classes, positive)
         predicted = estimator.predict_proba(X)[:, number]

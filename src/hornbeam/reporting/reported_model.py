@@ -61,13 +61,15 @@ class ReportedModel:
         model = inner.model
         if isinstance(model, Tree):
             return cls(model, _reader(model), positive=_code(model, positive))
-        kind, settings = type(model).__name__, _settings(model)
+        kind = type(model).__name__
         reading: InputConventions | None = getattr(model, "_reading", None)
         if reading is not None and len(model.trees_) == 1:  # a SmoothedClassifier
             [tree] = model.trees_
-            return cls(tree, reading.read, kind, settings, _code(tree, positive), reading)
+            return cls(tree, reading.read, kind, _settings(model), _code(tree, positive), reading)
         tree = single_tree(model)
-        return cls(tree, getattr(model, "_read", _reader(tree)), kind, settings, _code(tree, positive))
+        return cls(
+            tree, getattr(model, "_read", _reader(tree)), kind, _settings(model), _code(tree, positive)
+        )
 
     @property
     def costs(self) -> Costs | None:

@@ -220,6 +220,10 @@ def score_rows(
 
 def _open(reported: ReportedModel, X: Any, y: Any, engine: Engine, used: Sequence[str]) -> Source:
     """Read rows in memory as the model does, and open files."""
+    if isinstance(X, Table):
+        raise DataError(
+            "X_test is a Table, which has a target of its own; expected the rows that it was read from."
+        )
     if not is_source_like(X):
         return MemorySource(reported.read(X, y))
     if reported.prepares or reported.reading is not None:

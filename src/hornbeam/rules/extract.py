@@ -12,6 +12,7 @@ from hornbeam.tree.condition import Condition, branch_condition, merged_path_con
 from hornbeam.tree.slopes import Slopes
 from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
 from hornbeam.typing import Floats
 
@@ -23,7 +24,7 @@ type _Path = tuple[Condition, ...]
 
 
 def extract(
-    tree: Tree,
+    tree: Tree | HasTree,
     *,
     inner: bool = False,
     merge: bool = True,
@@ -35,7 +36,7 @@ def extract(
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
     inner : bool, default False
         Add the rules of inner nodes, deepest first, after those of the leaves: for rows that stop there because of a
         missing value or a category without a slot.
@@ -67,6 +68,7 @@ def extract(
     [(0.5, 2.5)] 1 2.0
     [(2.5, None)] 0 1.0
     """
+    tree = single_tree(tree)
     if tree.is_regression:
         raise ParameterError(
             "the target of the tree is numeric, and rules predict classes; expected a classification tree. "

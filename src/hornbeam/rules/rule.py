@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from hornbeam.data.schema import Schema
-from hornbeam.data.table import Table
-from hornbeam.errors import DataError
+from hornbeam.data.table import as_table
+from hornbeam.errors import ParameterError
 from hornbeam.tree.arrays import read_only
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision.rule import DecisionRule
@@ -22,7 +22,7 @@ from hornbeam.tree.statistics.bounds import rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
 
-__all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
+__all__ = ["Rule", "RuleSet", "default_rule", "raw_rule", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -190,13 +190,13 @@ class RuleSet:
         """Label of the predicted class of a rule."""
         return self.schema.classes[rule.target]
 
-    def decide(self, table: Table) -> Indices:
+    def decide(self, table: Any) -> Indices:
         """Find the first rule that fires on each row of a table.
 
         Parameters
         ----------
-        table : Table
-            Read with the schema of the rules.
+        table : Table, array-like or data frame
+            Rows; other than a table they are read with the schema of the rules.
 
         Returns
         -------
@@ -205,8 +205,8 @@ class RuleSet:
 
         Raises
         ------
-        DataError
-            If the table has other columns.
+        SchemaError
+            If the rows have other columns.
 
         Examples
         --------
@@ -216,11 +216,7 @@ class RuleSet:
         >>> extract(tree).decide(Table.read([[0.1], [7.0], [None]], schema=tree.schema))
         array([0, 1, 2], dtype=int32)
         """
-        if table.schema.features != self.schema.features:
-            raise DataError(
-                "the table's columns are not those of the rules, expected the same features: read it with "
-                "Table.read(X, schema=rules.schema)"
-            )
+        table = as_table(table, self.schema)
         decided = np.full(table.n_rows, len(self.rules), np.int32)
         left = np.arange(table.n_rows)
         for at, rule in enumerate(self.rules):
@@ -261,18 +257,19 @@ class RuleSet:
         ]
         return RuleSet(self.schema, tuple(rules), default)
 
-    def predict(self, table: Table) -> Floats:
+    def predict(self, table: Any) -> Floats:
         """Predict class probabilities: those of the rule that decides each row, changed by its terms.
 
         Parameters
         ----------
-        table : Table
-            Read with the schema of the rules.
+        table : Table, array-like or data frame
+            Rows; other than a table they are read with the schema of the rules.
 
         Returns
         -------
         float64 array of shape (n_rows, n_classes)
         """
+        table = as_table(table, self.schema)
         decided = self.decide(table)
         probabilities: Floats = self._belief[decided]
         for at, rule in enumerate((*self.rules, self.default)):
@@ -288,6 +285,25 @@ class RuleSet:
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.schema, self.rules, self.default)
+
+
+def rules_of(model: Any) -> RuleSet:
+    """Return rules, or those of a fitted `RuleClassifier`.
+
+    Examples
+    --------
+    >>> rules_of([1])
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: This is a list; expected a RuleSet or a fitted RuleClassifier. ...
+    """
+    rules = model if isinstance(model, RuleSet) else getattr(model, "rules_", None)
+    if isinstance(rules, RuleSet):
+        return rules
+    raise ParameterError(
+        f"This is a {type(model).__name__}; expected a RuleSet or a fitted RuleClassifier. Of a fitted TreeClassifier, "
+        "pass clf.rules()."
+    )
 
 
 def _leaf(schema: Schema, rule: Rule) -> Tree:

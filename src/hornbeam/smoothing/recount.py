@@ -3,10 +3,10 @@
 from typing import Any
 
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
 from hornbeam.smoothing.replay import replay, smoothers_of
 from hornbeam.tree import edit
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 
 __all__ = ["recount"]
 
@@ -19,7 +19,7 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
         Its splits stay as they are.
     X : array-like or data frame of shape (n_rows, n_features)
         Rows with the columns of the tree.
@@ -56,10 +56,7 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
     >>> hornbeam.recount(replace(tree, skeleton=skeleton), X, y).evidence.tolist()
     [[1, 3], [1, 1], [0, 2]]
     """
-    if not isinstance(tree, Tree):
-        raise ParameterError(
-            f"tree is a {type(tree).__name__}; expected a Tree. Pass model.tree_ of a fitted estimator of one tree."
-        )
+    tree = single_tree(tree)
     table = Table.read(X, y, sample_weight=sample_weight, schema=tree.schema)
     step = Step.of("recount", rows=table.n_rows)
     return replay(smoothers_of(tree.history), edit.recount(tree, table, step))

@@ -82,6 +82,8 @@ def single_tree(model: Any) -> Tree:
         ...
     hornbeam.errors.ParameterError: This is a list; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
     """
+    if isinstance(model, Tree):
+        return model
     inner = unwrap(model)
     if inner.before is not None:
         raise ParameterError(f"This is {inner.pipeline_error}.")

@@ -118,13 +118,15 @@ def small_tree_rows(seed: int, max_leaf_nodes: int | None) -> SyntheticRows:
 
 
 def resolve_slopes(value: Any, default: int) -> int:
-    """Return the number of slopes per leaf; "auto" is the default.
+    """Return the number of slopes per leaf; "auto" is the default, None and False are 0.
 
     Examples
     --------
-    >>> resolve_slopes("auto", 2), resolve_slopes(1, 2)
-    (2, 1)
+    >>> resolve_slopes("auto", 2), resolve_slopes(1, 2), resolve_slopes(None, 2)
+    (2, 1, 0)
     """
+    if value is None or value is False:
+        return 0
     if is_named(value, "auto"):
         return default
     if is_whole(value) and 0 <= value <= _MOST_SLOPES:

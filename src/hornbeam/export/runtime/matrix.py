@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import Kind
-from hornbeam.data.table import Table
+from hornbeam.data.table import as_table
 from hornbeam.tree import Tree
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
 
 __all__ = ["to_matrix"]
 
 
-def to_matrix(tree: Tree, X: Any) -> Floats:
+def to_matrix(tree: Tree | HasTree, X: Any) -> Floats:
     """Convert rows to the float matrix that the models of `to_onnx`, `to_treelite` and `to_shap` read.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree, or fitted estimator of one tree
     X : array-like or data frame of shape (n_rows, n_features)
         Rows like those the tree was fitted to.
 
@@ -35,7 +36,8 @@ def to_matrix(tree: Tree, X: Any) -> Floats:
     >>> to_matrix(tree, [[35, "red"], [None, "green"], [36, None]]).tolist()
     [[35.0, 1.0], [nan, -2.0], [36.0, nan]]
     """
-    table = Table.read(X, schema=tree.schema)
+    tree = single_tree(tree)
+    table = as_table(X, tree.schema)
     matrix = np.column_stack(table.columns).astype(np.float64, copy=False)
     for at, feature in enumerate(tree.schema.features):
         if feature.kind is Kind.NOMINAL:

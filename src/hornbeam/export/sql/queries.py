@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hornbeam.errors import ParameterError, import_extra
-from hornbeam.rules import RuleSet
+from hornbeam.rules.rule import rules_of
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
@@ -123,7 +124,7 @@ def to_sql(
 
 
 def rules_where(
-    rules: RuleSet,
+    rules: Any,
     *,
     dialect: str = "duckdb",
     table: str | None = None,
@@ -133,7 +134,7 @@ def rules_where(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleSet or fitted RuleClassifier
     dialect : str, default "duckdb"
         As in `to_sql`.
     table : str, optional
@@ -176,4 +177,6 @@ def rules_where(
     from hornbeam.export.sql.rule_conditions import rule_condition
 
     found = find_dialect(dialect)
-    return [rule_condition(rule, found, table, columns or {}).sql(dialect=dialect) for rule in rules]
+    return [
+        rule_condition(rule, found, table, columns or {}).sql(dialect=dialect) for rule in rules_of(rules)
+    ]
