@@ -407,7 +407,12 @@ def update(fit: Fit) -> None:
     expect(
         np.allclose(fit.predictions(model), fit.predictions(), rtol=SMALL, atol=SMALL), "other predictions"
     )
-    expect(state(model) == state(fit.model), "another digest")
+    if (
+        fit.kind == "distill" or fit.settings.get("preset") == "readable"
+    ):  # equal up to rounding, but for the counts
+        expect(same(model.tree_.evidence, fit.model.tree_.evidence), "other counts")
+    else:
+        expect(state(model) == state(fit.model), "another digest")
 
 
 def order(fit: Fit) -> None:
