@@ -91,3 +91,32 @@ def test_a_fit_without_threads_gives_the_same_tree(request):
     np.testing.assert_array_equal(expected.predict_proba(X), before)
     again = ForestClassifier(n_estimators=2, n_jobs=2).fit(X[:500], Y[:500])
     np.testing.assert_array_equal(again.predict_proba(X[:500]), forest.predict_proba(X[:500]))
+
+
+# Threads that still run kernels when a command ends with an error.
+BUSY = """
+import sys, time
+import numpy as np
+from hornbeam.cli import main
+from hornbeam.data import Table
+from hornbeam.kernels.pool import Pool
+from hornbeam.recipe import PRESETS
+rng = np.random.default_rng(0)
+table = Table.read(rng.normal(size=(3_000, 5)), rng.integers(0, 2, 3_000))
+def work():
+    while True:
+        PRESETS["cart"].fit(table)
+pool = Pool(2)
+for _ in range(2):
+    pool.submit(work)
+time.sleep(0.3)
+sys.argv = ["hornbeam", "show", "no such file"]
+main()
+"""
+
+
+def test_a_command_that_ends_while_threads_run_has_its_own_exit_code():
+    pytest.importorskip("click")
+    for _ in range(3):
+        found = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stderr.count("\n")) == (3, 1), found.stderr

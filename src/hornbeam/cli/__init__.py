@@ -7,6 +7,8 @@ then `commands/`, one file per command.
 
 import os
 import sys
+import threading
+from contextlib import suppress
 from io import TextIOWrapper
 
 __all__ = ["main"]
@@ -23,7 +25,23 @@ def main() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         _write_utf8(stream)
-    hornbeam()
+    try:
+        hornbeam()
+    except SystemExit as end:
+        if isinstance(end.code, int) and any(thread.daemon for thread in threading.enumerate()):
+            _end_with_threads(end.code)
+        raise
+
+
+def _end_with_threads(code: int) -> None:
+    """End the process at once, because threads that an error or an interrupt left behind still run.
+
+    If the interpreter ended first, such a thread would be ended inside a kernel, which aborts the process (code 134).
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
 
 
 def _write_utf8(stream: object) -> None:
