@@ -140,6 +140,12 @@ def test_a_kill_loses_no_edit_that_was_answered(rounds, tmp_path):
     session.close()
 
 
+def test_a_process_that_ends_with_an_open_session_is_quiet_and_leaves_no_lock(tmp_path):
+    process = python(HOLDER.replace("sys.stdin.read()", ""), tmp_path)
+    assert process.communicate() == ("ready\n", "")
+    assert not list(tmp_path.iterdir())
+
+
 @posix
 def test_a_full_disk_costs_no_edit(tmp_path):
     pytest.importorskip("starlette")

@@ -104,17 +104,25 @@ def test_a_request_without_the_cookie_is_refused(tab, ask):
     assert ask(Cookie=f"a=b; {tab.cookie}; c=d")[0] == 200  # of other servers on this machine
 
 
+def closed(link):
+    """Wait until the server closes a connection; it is reset if the server has not read all of it."""
+    try:
+        return link.recv(1000) == b""
+    except ConnectionResetError:
+        return True
+
+
 def test_half_open_connections_do_not_block_the_page(running, ask):
     links = []
     try:
-        for _ in range(80):
+        for n in range(160):
             link = socket.create_connection(("127.0.0.1", running.port), timeout=20)
-            link.sendall(b"GET / HTTP/1.1\r\nHost: ")
             links.append(link)
-            if len(links) % 20 == 0:
+            link.sendall(b"GET / HTTP/1.1\r\nHost: ")
+            if n in (79, 99, 119, 139, 159):  # after a burst, and after single ones
                 assert ask()[0] == 200
         for link in links:  # each is closed: at once, or after ten seconds
-            assert link.recv(1000) == b""
+            assert closed(link)
         assert ask()[0] == 200
     finally:
         for link in links:

@@ -6,7 +6,6 @@ import asyncio
 import webbrowser
 from collections import deque
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -56,7 +55,6 @@ class Workbench:
     session: Session
     port: int = 0
     _guard: Any = field(default=None, init=False, repr=False)
-    _files: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _server: Any = field(default=None, init=False, repr=False)
     _thread: Any = field(default=None, init=False, repr=False)
 
@@ -105,7 +103,7 @@ class Workbench:
 
     def show(self) -> None:
         """Open the page in the browser, by a private file: other users can read the command line of a browser."""
-        path = Path(self._files.enter_context(scratch_folder()), "workbench.html")
+        path = Path(self.session.held.enter_context(scratch_folder()), "workbench.html")
         write_atomic(path, [(_FORWARD % self.url).encode()], private=True)
         webbrowser.open(path.as_uri())
 
@@ -118,7 +116,6 @@ class Workbench:
         """Stop the server and close the session; edits that are not saved stay in the journal."""
         self._server.should_exit = True
         self._thread.join(10)
-        self._files.close()
         self.session.close()
 
     def __enter__(self) -> Self:
@@ -133,15 +130,22 @@ def _with_limits(protocol: Callable[..., Any]) -> Any:
     waiting: deque[Any] = deque()
 
     def close_waiting(connection: Any) -> None:
-        if connection.cycle is None and connection.transport is not None:  # no request has begun
+        if connection.cycle is None:  # no request has begun
             connection.transport.close()
 
     def connect(**settings: Any) -> Any:
         connection = protocol(**settings)
-        waiting.append(connection)
-        asyncio.get_running_loop().call_later(_HEADER_SECONDS, close_waiting, connection)
-        while waiting and (waiting[0].cycle is not None or len(waiting) > _MOST_WAITING):
-            close_waiting(waiting.popleft())
+        begin = connection.connection_made
+
+        # Many connections may be accepted before the first of them begins and can be closed.
+        def connection_made(transport: Any) -> None:
+            begin(transport)
+            waiting.append(connection)
+            asyncio.get_running_loop().call_later(_HEADER_SECONDS, close_waiting, connection)
+            while waiting and (waiting[0].cycle is not None or len(waiting) > _MOST_WAITING):
+                close_waiting(waiting.popleft())
+
+        connection.connection_made = connection_made
         return connection
 
     return connect

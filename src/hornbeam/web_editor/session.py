@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from weakref import finalize
 
 from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import write_atomic
@@ -48,7 +49,7 @@ class OutdatedError(ParameterError):
     """An operation that was made for another state of the session than the present one."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Session:
     """Edits of one tree, with a journal that survives a crash; no other session has the same journal until `close`.
 
@@ -90,7 +91,7 @@ class Session:
         default_factory=dict, init=False
     )
     _lock: Any = field(default_factory=RLock, init=False)
-    _held: ExitStack = field(default_factory=ExitStack, init=False)
+    held: ExitStack = field(default_factory=ExitStack, init=False)  #: what is closed with the session
     _closed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -104,7 +105,8 @@ class Session:
         check_writable(self.output)
         self._check_overwritten()
         self._reported = ReportedModel.of(self.model)
-        self._held.enter_context(lock_journal(self._path(".journal")))
+        finalize(self, self.held.close)  # also at the end of the process
+        self.held.enter_context(lock_journal(self._path(".journal")))
         try:
             self._restore()
         except BaseException:
@@ -132,7 +134,7 @@ class Session:
         """End the session, so that another one can continue from its journal."""
         with self._lock:
             self._closed = True
-            self._held.close()
+            self.held.close()
 
     def _restore(self) -> None:
         """Begin with the edits of the journal."""
