@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from hornbeam.data.row_order import break_ties, row_hash
+from hornbeam.data import Table
+from hornbeam.data.row_order import break_ties, row_hash, target_bits
+from hornbeam.data.schema import Kind
 
 
 def test_equal_rows_have_equal_hashes_until_ties_are_broken():
@@ -13,3 +15,11 @@ def test_equal_rows_have_equal_hashes_until_ties_are_broken():
     assert row_hash(coded, target, seed=1)[0] != hashes[0]
     half = break_ties(hashes) < 2**63
     assert 400 < half.sum() < 600
+
+
+def test_a_number_and_its_negative_differ_for_every_seed():
+    """Half of the factors of the hash were even, and lost the sign bit."""
+    table = Table.read([[1.0], [1.0]], [2.0, -2.0], target=Kind.NUMERIC)
+    for seed in range(64):
+        first, second = row_hash(np.zeros((2, 1), np.uint8), target_bits(table), seed)
+        assert first != second

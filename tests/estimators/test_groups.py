@@ -49,14 +49,19 @@ ESTIMATORS = {
 }
 
 
+@pytest.mark.parametrize("equal_rows", [False, True])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_order_of_rows_and_names_of_groups_do_not_matter(name):
+def test_order_of_rows_and_names_of_groups_do_not_matter(name, equal_rows):
+    """Also if equal rows are in different groups."""
     estimator, y = ESTIMATORS[name]
+    values, y = (
+        ((X[:, :3] > 0) * 1.0, y if y.dtype == LABELS.dtype else np.round(y)) if equal_rows else (X, y)
+    )
     order = np.random.default_rng(1).permutation(len(X))
     names = np.array([f"patient {(7 * number) % 60}" for number in PATIENT])
     fitted, other = (
-        predictions(estimator.fit(rows, target, groups=groups))
-        for rows, target, groups in ((X, y, PATIENT), (X[order], y[order], names[order]))
+        predictions(estimator.fit(rows, target, groups=groups), values)
+        for rows, target, groups in ((values, y, PATIENT), (values[order], y[order], names[order]))
     )
     np.testing.assert_array_equal(fitted, other)
 

@@ -79,6 +79,8 @@ def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
     """
     feature_number = np.arange(1, codes.shape[1] + 2, dtype=np.uint64)
     factor = splitmix64(feature_number * GOLDEN_GAMMA + np.full(1, seed, np.uint64))
+    if target.dtype == np.int64:  # bits of floats, whose sign an even factor would lose
+        factor[0] |= np.uint64(1)
     bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
     for feature in range(codes.shape[1]):
         bits += codes[:, feature] * factor[feature + 1]
@@ -97,7 +99,10 @@ def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits
     """
     hashes = row_hash(codes, target_bits(table))
     keys = (hashes,) if table.weight is None else (table.weight, hashes)
-    return np.lexsort((value_hash(table), *keys)), hashes  # rows of equal codes may have different values
+    keys = (value_hash(table), *keys)  # rows of equal codes may have different values
+    if table.group is not None:  # equal rows of different groups
+        keys = (unit_ranks(hashes, table), *keys)
+    return np.lexsort(keys), hashes
 
 
 def value_hash(table: Table, target: Counts | Indices | None = None) -> _Bits:

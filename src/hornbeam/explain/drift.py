@@ -200,7 +200,7 @@ def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drif
 
     Examples
     --------
-    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam import Table, TreeClassifier
     >>> tree = TreeClassifier().fit([[0.0], [1.0]] * 20, [0, 1] * 20).tree_
     >>> drift(tree, Table.read([[0.0]] * 30 + [[1.0]] * 30, schema=tree.schema))
      node   rows  expected   found    psi

@@ -9,6 +9,8 @@ from hornbeam.typing import Floats
 __all__ = ["DISTILLED", "belief_with_prior", "is_distilled", "with_prior_of"]
 
 DISTILLED = "distill"  #: step of the history
+_STEP = 2.0**-20  # of pseudo-rows; up to 2**29 rows are added to them without a larger rounding error
+_STEPS_OF_UNIT = 2.0**20  # of sums of a target, in units of its evidence
 
 
 def is_distilled(tree: Tree) -> bool:
@@ -40,13 +42,14 @@ def with_prior_of(old: Tree, new: Tree) -> Tree:
     """
     borrowed = old.borrowed[:, None]
     prior = old.belief * (old.weight_in_rows[:, None] + borrowed) - _amounts(old)
-    if not old.is_regression:
-        prior = np.maximum(prior, 0.0)  # rounding
     return with_belief(new, belief_with_prior(new, prior, borrowed), old.borrowed)
 
 
 def belief_with_prior(tree: Tree, prior: Floats, borrowed: float | Floats) -> Floats:
     """Compute predictions from the evidence of each node and a prior.
+
+    The prior is rounded to steps that are larger than the rounding errors of `with_prior_of`, which finds the same
+    steps again: after the same rows are added and removed, the predictions are the same, bit for bit.
 
     Parameters
     ----------
@@ -64,6 +67,12 @@ def belief_with_prior(tree: Tree, prior: Floats, borrowed: float | Floats) -> Fl
     >>> belief_with_prior(leaf, np.array([[3.0, 3.0]]), 6.0).tolist()
     [[0.6, 0.4]]
     """
+    step = tree.unit[1] * _STEPS_OF_UNIT if tree.is_regression else _STEP
+    prior = np.rint(prior / step) * step
+    if not tree.is_regression:  # the classes add up to the pseudo-rows
+        prior[np.arange(len(prior)), prior.argmax(axis=1)] += (borrowed - prior.sum(axis=1, keepdims=True))[
+            :, 0
+        ]
     belief: Floats = (_amounts(tree) + prior) / (tree.weight_in_rows[:, None] + borrowed)
     return belief
 

@@ -190,8 +190,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods):
         """Remove rows from the evidence of the tree; its splits stay as they are.
 
         The counts are then exactly those of the other rows. The splits and the smoothing strengths, which the removed
-        rows helped to choose, do not change. After an `update` with the same rows the tree is the one before it; the
-        probabilities of a tree with a teacher up to rounding.
+        rows helped to choose, do not change. After an `update` with the same rows the tree is the one before it.
 
         Parameters
         ----------
