@@ -2,6 +2,9 @@
 
 import json
 import socket
+import sys
+import tempfile
+from threading import Thread
 
 import pytest
 from tab import Tab
@@ -74,6 +77,32 @@ def test_an_address_works_once(running, tab, ask):
     assert b"each opens the workbench once" in body
     assert running.url != running.url
     assert Tab(running).ask()[0] == 200
+
+
+def test_addresses_can_be_made_while_requests_are_answered(tmp_path):
+    interval = sys.getswitchinterval()
+    with workbench(
+        TreeClassifier("cart").fit(X, y), X, y, output=tmp_path / "a.hornbeam", show=False
+    ) as bench:
+        tab = Tab(bench)
+        maker = Thread(target=lambda: [bench.url for _ in range(20_000)])
+        sys.setswitchinterval(1e-6)
+        try:
+            maker.start()
+            statuses = {tab.ask()[0] for _ in range(10)}
+        finally:
+            sys.setswitchinterval(interval)
+            maker.join()
+    assert statuses == {200}
+
+
+def test_a_workbench_that_cannot_open_the_browser_is_stopped(tmp_path, monkeypatch):
+    output, classifier = tmp_path / "a.hornbeam", TreeClassifier("cart").fit(X, y)
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+        with pytest.raises(OSError, match="none"):
+            workbench(classifier, X, y, output=output)
+    workbench(classifier, X, y, output=output, show=False).stop()
 
 
 def test_only_a_plain_request_for_the_page_uses_a_token(running, tab):

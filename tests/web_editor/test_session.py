@@ -390,6 +390,19 @@ def test_a_foreign_file_is_not_overwritten(name, content, tmp_path):
     assert (tmp_path / name).read_text() == content
 
 
+@pytest.mark.parametrize("name", ["tree.md", "tree.html"])
+def test_a_foreign_file_that_appears_during_the_session_is_not_overwritten(name, tmp_path):
+    session = small_session(tmp_path)
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(StorageError, match="is not a file of the workbench, and saving would overwrite it"):
+        session.save()
+    assert (tmp_path / name).read_text() == "precious"
+    assert not (tmp_path / "tree.hornbeam").exists()
+    (tmp_path / name).unlink()
+    session.save()
+    session.close()
+
+
 def test_files_of_the_workbench_are_overwritten(tmp_path):
     for n in range(3):
         session = small_session(tmp_path)

@@ -94,8 +94,9 @@ class Guard:
 
     def _use_token(self, scope: Scope) -> bool:
         """Whether the address has a token that was not used; it is used by this."""
+        # A copy of the tokens: another thread may add one.
         given = scope["path"][1:-1].encode(errors="replace")
-        found = next((one for one in self._unused if compare_digest(given, one.encode())), None)
+        found = next((one for one in tuple(self._unused) if compare_digest(given, one.encode())), None)
         if found is None or scope["method"] != "GET" or scope["path"] != f"/{found}/":
             return False
         self._unused.discard(found)

@@ -226,5 +226,9 @@ def workbench(
         session.close()
         raise
     if show:
-        running.show()
+        try:
+            running.show()
+        except BaseException:
+            running.stop()
+            raise
     return running

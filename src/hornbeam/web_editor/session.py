@@ -246,9 +246,17 @@ class Session:
         ----------
         digest : str, optional
             That of the state to save, as in `apply`.
+
+        Raises
+        ------
+        OutdatedError
+            If the state has another digest; nothing is written.
+        StorageError
+            If another program has written the report or the approval log since; nothing is written.
         """
         with self._lock:
             self._check(digest)
+            self._check_overwritten()
             model = self.editor.finish()
             save(model, self.output)
             X, y = (None, None) if self.test is None else self.test
