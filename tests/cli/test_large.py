@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import hornbeam
+from hornbeam.cli.console import common_options
 from hornbeam.data import ParquetSource
 from hornbeam.data.files.tabular import read_table
 
@@ -266,6 +267,14 @@ def test_groups_of_another_column_are_those_of_a_sample(run, folder, monkeypatch
 
 
 # ---- no fit is lost
+
+
+def test_a_terminal_shows_errors_of_the_log(monkeypatch, capsys):
+    """The workbench logs the stack of an unexpected error, which its page asks the user to report."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    log = logging.getLogger("hornbeam")
+    common_options(lambda **_: [log.info("choosing bins"), log.error("workbench: KeyError")])(quiet=False)
+    assert capsys.readouterr().err == "workbench: KeyError\n"
 
 
 def test_a_model_too_large_for_text_is_saved_in_binary_form_under_the_same_name(run, monkeypatch):

@@ -41,14 +41,14 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Stderr(logging.Handler):
-    """Writes log lines to stderr; on a terminal, which has progress bars, only the plan of a fit."""
+    """Writes log lines to stderr; on a terminal, which has progress bars, only the plan of a fit and errors."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
         words = record.getMessage()
         if not sys.stderr.isatty():
             click.echo(f"{strftime('%Y-%m-%d %H:%M:%S')} {words}", err=True)
-        elif words.startswith("plan: "):
+        elif words.startswith("plan: ") or record.levelno >= logging.WARNING:
             click.echo(words, err=True)
 
 
