@@ -24,6 +24,7 @@ import warnings
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from os import sep
 from pathlib import Path
 
 __all__ = [
@@ -181,4 +182,5 @@ def _inside() -> tuple[str, ...]:
     """
     sklearn = find_spec("sklearn")
     places = (sklearn and sklearn.submodule_search_locations) or ()
-    return str(Path(__file__).parent), *[str(Path(place, "callback")) for place in places]
+    folders = [Path(__file__).parent, *(Path(place, "callback") for place in places)]
+    return tuple([f"{folder}{sep}" for folder in folders])  # not the files whose names begin like a folder

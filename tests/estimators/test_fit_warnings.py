@@ -1,6 +1,7 @@
 """Every fit warns once about columns that should not be features, with the caller as the place."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,14 @@ def test_files_are_checked_for_nominal_identifiers(tmp_path):
     [warning] = warnings_of(hornbeam.TreeClassifier().fit, str(tmp_path), "is_")
     assert "'customer' has 300 different values in 300 rows" in str(warning.message)
     assert warning.filename == __file__
+
+
+def test_a_warning_names_a_file_whose_path_begins_like_that_of_hornbeam():
+    place = f"{Path(hornbeam.__file__).parent}_mine.py"
+    names = {"fit": hornbeam.TreeClassifier().fit}
+    exec(compile("def mine(X, y):\n    fit(X, y)", place, "exec"), names)
+    [warning] = warnings_of(names["mine"], PLAIN.assign(key=RNG.permutation(N)), LABEL)
+    assert warning.filename == place
 
 
 def test_cross_validation_does_not_warn():
