@@ -7,6 +7,7 @@ there. Raising a branch changes one entry.
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,8 +199,9 @@ class _Raising:
             if stop not in changed:
                 changed[stop] = self.stopping(stop)
             changed[stop][self.target.item(one)] += steps
-        before = sum(self.errors_of_leaf(self.stopping(stop)) for stop in changed)
-        return self.errors.item(branch) - before + sum(map(self.errors_of_leaf, changed.values()))
+        # fsum: the order of the leaves is that of the rows, which must not matter.
+        before = fsum(self.errors_of_leaf(self.stopping(stop)) for stop in changed)
+        return self.errors.item(branch) - before + fsum(map(self.errors_of_leaf, changed.values()))
 
     def stop_of(self, place: int, row: int) -> int:
         """Find the place below a place where a row stops."""
