@@ -11,6 +11,7 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import Source, as_source
 from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves
 from hornbeam.explain.notebook import drift_html
+from hornbeam.export.wording import pluralise
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.tree import Tree
@@ -141,13 +142,14 @@ class Drift:
         population stability index 0.169, p = 0.432
          node   rows  expected   found    psi
             1      1    50.0 %  25.0 %  0.102
-        ... 1 more leaves, with smaller terms of the index
+        ... 1 more leaf, with smaller terms of the index
         """
         largest = np.sort(np.argsort(-self.psi, kind="stable")[:n])
         head, *lines = self._lines()
         shown = [self.summary, head, *(lines[leaf] for leaf in largest)]
         if n < len(lines):
-            shown.append(f"... {len(lines) - n:,} more leaves, with smaller terms of the index")
+            more = pluralise(len(lines) - n, "more leaf", "more leaves")
+            shown.append(f"... {more}, with smaller terms of the index")
         return "\n".join(shown)
 
     def _lines(self) -> Iterator[str]:
@@ -202,7 +204,7 @@ def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drif
     --------
     >>> from hornbeam import Table, TreeClassifier
     >>> tree = TreeClassifier().fit([[0.0], [1.0]] * 20, [0, 1] * 20).tree_
-    >>> drift(tree, Table.read([[0.0]] * 30 + [[1.0]] * 30, schema=tree.schema))
+    >>> drift(tree, [[0.0]] * 30 + [[1.0]] * 30)
      node   rows  expected   found    psi
         1     30    50.0 %  50.0 %  0.000
         2     30    50.0 %  50.0 %  0.000
