@@ -207,6 +207,26 @@ def test_features_have_ranges_and_missing_counts():
     assert [float(row[2]) for row in grid.rows] == sorted(clf.feature_importances_.round(3), reverse=True)
 
 
+def test_features_with_one_value_or_none_are_named():
+    n = 20
+    columns = {
+        "varies": np.arange(n) % 3.0,
+        "one <b>": np.ones(n),
+        "one or missing": np.where(np.arange(n) % 2, 1.0, np.nan),
+        "none": np.full(n, np.nan),
+        "category": ["a"] * n,
+        "two": ["a", "b"] * (n // 2),
+    }
+    X, y = pd.DataFrame(columns), ["no", "yes"] * (n // 2)
+    clf = TreeClassifier("cart").fit(X, y)
+    named = "Features with one value or none in the test rows: one &lt;b&gt;, none, category."
+    assert named in hornbeam.report(clf, X, y).html
+    unseen = X.assign(category=["b", "c"] * (n // 2))
+    assert named.replace(", category", "") in hornbeam.report(clf, unseen, y).html
+    for page in (hornbeam.report(clf), hornbeam.report(clf, X[:1], y[:1])):
+        assert "one value or none" not in page.html
+
+
 def test_the_class_of_interest_is_named_everywhere():
     clf, X, y, _ = lending()
     html = hornbeam.report(clf, X, y, positive="default").html

@@ -31,8 +31,8 @@ class ValueCounts:
     --------
     >>> table = Table.read([[1.0], [4.0], [np.nan]])
     >>> found = ValueCounts.of(table)
-    >>> found.low.tolist(), found.high.tolist(), found.missing(0)
-    ([1.0], [4.0], 1)
+    >>> found.low.tolist(), found.high.tolist(), found.missing(0), found.varies(0)
+    ([1.0], [4.0], 1, True)
     """
 
     n_rows: int
@@ -70,6 +70,13 @@ class ValueCounts:
             own += others
         self.low, self.high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         return self
+
+    def varies(self, at: int) -> bool:
+        """Whether a feature has at least two values; a missing one counts as a value."""
+        counts = self.counts[at]
+        if len(counts) > 1:  # rows with an unseen category may have several
+            return bool(counts[0] > 0 or np.count_nonzero(counts) > 1)
+        return bool(0 < counts[0] < self.n_rows or self.low[at] < self.high[at])
 
     def missing(self, at: int) -> int:
         """Rows with a missing value of a feature."""

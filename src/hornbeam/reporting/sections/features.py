@@ -21,7 +21,7 @@ __all__ = ["NO_MEDIANS", "feature_grid", "feature_section"]
 
 NO_MEDIANS = "There are no medians, because the rows are not in memory."
 
-_MOST_FEATURES, _MOST_CATEGORIES, _DIGITS = 300, 3, 4
+_MOST_FEATURES, _MOST_NAMED, _MOST_CATEGORIES, _DIGITS = 300, 30, 3, 4
 
 
 def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
@@ -46,8 +46,21 @@ def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Marku
         element("p", text),
         feature_grid(reported.tree, scored).html(),
         note,
+        _unvaried(reported.tree, scored),
         wide=True,
     )
+
+
+def _unvaried(tree: Tree, scored: ScoredRows | None) -> Markup | str:
+    """Name the features with one value or none in the test rows."""
+    if scored is None or scored.n_rows < 2:
+        return ""
+    names = [feature_name(name) for at, name in enumerate(tree.schema.names) if not scored.values.varies(at)]
+    if not names:
+        return ""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    listed = ", ".join(map(shown, names[:_MOST_NAMED]))
+    return element("p", f"Features with one value or none in the test rows: {listed}{more}.", class_="note")
 
 
 def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
