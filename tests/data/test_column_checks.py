@@ -303,3 +303,28 @@ def test_a_fit_warns_about_dates_as_text():
         HornbeamWarning, match=r"'paid' holds dates as text, each a category .*such as days since a date"
     ):
         TreeClassifier("cart").fit(frame, np.arange(60) % 2)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["3,5", "12", "-0,25"], True),
+        (["3.5", ".5"], True),
+        (["1", "02", "3"], False),
+        (["3,5", "n/a"], False),
+    ],
+)
+def test_numbers_as_text_are_found(texts, expected):
+    """Whole numbers may be codes; one other text clears the column."""
+    rows = [[texts[row % len(texts)], row % 7] for row in range(60)]
+    table = Table.read(rows, [row % 2 for row in range(60)], feature_names=["amount", "weekday"])
+    found = ["numbers as text"] if expected else []
+    assert [finding.check for finding in check_columns(table)] == found
+    assert [finding.check for finding in check_schema(table.schema, 60)] == found
+
+
+def test_a_fit_warns_about_numbers_with_a_decimal_comma():
+    """Also where every row has another one, which looks like an identifier."""
+    frame = pd.DataFrame({"amount": [f"{row},5" for row in range(60)], "x": np.arange(60) % 7})
+    with pytest.warns(HornbeamWarning, match=r"'amount' holds numbers as text.*decimal=','"):
+        TreeClassifier("cart").fit(frame, np.arange(60) % 2)

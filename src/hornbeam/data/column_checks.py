@@ -44,7 +44,9 @@ _UNSHARED = 0.02  # share of the repeated values that may have another value in 
 _SIMILAR = 0.8  # their number of values beside that of the first, at least: each of them identifies a group
 _TRIED = 3  # columns of most values
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
-_DATES = 100  # categories that are searched for one that is no date
+_NUMBER = re.compile(r"[+-]?\d*[.,]\d+|[+-]?\d+")
+_SEPARATOR = re.compile("[.,]")
+_SOME = 100  # categories that are searched for one that is neither date nor number
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
 _GROUP_NAME = re.compile(r"(?:(?:^|[^A-Za-z])(?:id|uid|uuid|guid|key)|[a-z](?:Id|ID|Uid|Uuid|Guid|Key))$")
 _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
@@ -63,6 +65,7 @@ class Check(StrEnum):
     ROW_NUMBER = "row number"
     IDENTIFIER = "identifier"
     DATE = "dates as text"
+    NUMBER = "numbers as text"
     UNREPEATED = "unrepeated number"
     COPY = "copy of the target"
     GROUP = "group of rows"
@@ -156,7 +159,8 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     those where a false alarm would be likely: fewer than 20 rows and a single column are not checked at all, and the
     columns of an array without names are not checked for unrepeated numbers, which are common in matrices.
 
-    - *dates as text*: a nominal column of texts such as 2024-01-31 alone, whose order a split does not see.
+    - *dates as text*, *numbers as text*: a nominal column of texts such as 2024-01-31 alone, or 3,5 and 12 alone, whose
+      order a split does not see. Whole numbers alone may be codes.
     - *group of rows*: an identifier by its name, whose values repeat; or a column of many values whose equal values
       are found together with equal values of two other columns of many values, such as the age, height and weight of
       a patient. In the first 2,000 rows alone, and not if groups are known.
@@ -173,13 +177,14 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
     features = enumerate(table.schema.features)
-    found = {at: finding for at, feature in features if (finding := _dates(feature)) is not None}
+    found = {at: finding for at, feature in features if (finding := _ordered_text(feature)) is not None}
     for at, profile in _suspects(table):
         finding = None if at in found else check_profile(profile)
         skipped = {Check.CONSTANT} if table.names is not None else {Check.CONSTANT, Check.UNREPEATED}
         if finding is not None and finding.check not in skipped:
             found[at] = finding
-    others = [at for at in range(len(table.columns)) if at not in found or found[at].check is Check.DATE]
+    as_text = (Check.DATE, Check.NUMBER)
+    others = [at for at in range(len(table.columns)) if at not in found or found[at].check in as_text]
     for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
     if not any(finding.check is Check.COPY for finding in found.values()):
@@ -217,7 +222,7 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
         return ()
     most = _IDENTIFIER_SHARE * n_rows
     found = [
-        _dates(feature)
+        _ordered_text(feature)
         or (
             _identifier(feature.name, len(feature.categories), n_rows)
             if len(feature.categories) > most
@@ -297,13 +302,17 @@ def _looks_like_identifier(name: str) -> bool:
     return bool(_IDENTIFIER_NAME.search(name) or _IDENTIFIER_CAMEL.search(name))
 
 
-def _dates(feature: Feature) -> Finding | None:
-    """Find a nominal column whose categories are all dates."""
+def _ordered_text(feature: Feature) -> Finding | None:
+    """Find a nominal column whose categories are all dates, or all numbers, some of them with decimals."""
     if feature.kind is not Kind.NOMINAL or not feature.categories:
         return None
-    some = islice(feature.categories, _DATES)
-    if all(isinstance(category, str) and _DATE.fullmatch(category) for category in some):
+    some = [category for category in islice(feature.categories, _SOME) if isinstance(category, str)]
+    if len(some) < min(len(feature.categories), _SOME):
+        return None
+    if all(map(_DATE.fullmatch, some)):
         return Finding(feature.name, Check.DATE, "holds dates as text")
+    if all(map(_NUMBER.fullmatch, some)) and any(map(_SEPARATOR.search, some)):
+        return Finding(feature.name, Check.NUMBER, "holds numbers as text")
     return None
 
 

@@ -20,6 +20,7 @@ _MOST_SHOWN = 5
 _NOTES = {
     Check.IDENTIFIER: " (an identifier?)",
     Check.DATE: ", each a category without order (a number, such as days since a date, has one)",
+    Check.NUMBER: ", each a category without order (convert them; pandas.read_csv has decimal=',')",
     Check.UNREPEATED: " (an identifier?)",
     Check.COPY: " (a copy of the target, unknown when predicting?)",
 }
