@@ -395,6 +395,17 @@ def test_columns_that_a_file_lacks_are_refused_filled_or_dropped(run, folder, la
     assert len(dropped) == 1
 
 
+@pytest.mark.parametrize(
+    ("lacked", "role"), [("state", ()), ("income", ("--weight", "income")), ("zip", ("--groups", "zip"))]
+)
+def test_target_weights_and_groups_must_be_in_every_file(run, folder, lacked, role):
+    pa.parquet.write_table(read_table("loans/1.parquet").drop_columns(lacked), "loans/1.parquet")
+    for options in ((), LARGE):
+        result = run("fit", folder, *FIT, *role, "-o", "m.hornbeam", "--missing-columns", "null", *options)
+        assert result.exit_code == 3
+        assert f"1.parquet' has no column '{lacked}'" in " ".join(result.stderr.split())
+
+
 def test_dates_are_left_out_by_python_too(run, folder):
     result = run("fit", folder, "-t", "state", "--drop", "id", "-o", "m.hornbeam", *LARGE)
     assert "'opened' holds dates or times: left out" in result.stderr

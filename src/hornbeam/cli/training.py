@@ -132,7 +132,8 @@ def read_training(
     types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
     optional = None if missing_columns == "null" else drop
     if large is None:
-        table, profiles, labels = _read_all(data, target, text, named, types, optional)
+        needed = [target, *filter(None, [weight, column])]
+        table, profiles, labels = _read_all(data, needed, text, named, types, optional)
         names, n_rows = table.column_names, table.num_rows
     else:
         profiles, labels = judge_columns(large, data, named, target, memory, optional)
@@ -166,23 +167,26 @@ def read_training(
 
 def _read_all(
     data: str,
-    target: str,
+    needed: Sequence[str],
     text: dict[str, Any],
     named: Sequence[str],
     types: dict[str, str],
     optional: Sequence[str] | None,
 ) -> tuple[Any, list[Any], Any]:
-    """The rows with a label, the profiles of their columns, and the labels."""
+    """The rows with a label, the profiles of their columns, and the labels; `needed` begins with the target."""
     from hornbeam.data.files.profile import Profile
-    from hornbeam.data.files.tabular import read_table
+    from hornbeam.data.files.tabular import parquet_files, read_column, read_table
 
     table = read_table(data, types=types, optional=optional, **text)
     columns = set(table.column_names)
     for name in named:
         if name not in columns:
             raise no_such_column(name, table.column_names, data)
-    table = labelled(table, target)
-    return table, [Profile.of(name, table[name]) for name in table.column_names], table[target]
+    files = (parquet_files(data) if optional is None else None) or []
+    for name in needed if files else ():
+        read_column(files, name, table.num_rows + 1)  # raises if a file lacks it
+    table = labelled(table, needed[0])
+    return table, [Profile.of(name, table[name]) for name in table.column_names], table[needed[0]]
 
 
 def _why_at_once(profiles: list[Any], nominal: Sequence[str], numeric: Sequence[str]) -> str | None:
