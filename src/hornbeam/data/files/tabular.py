@@ -90,7 +90,8 @@ def read_table(
         try:
             _check_unpacked_size(path)
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{path!r} cannot be read: {one_line(error)}") from error
+            why = one_line(error).rstrip(".")
+            raise DataError(f"{path!r} cannot be read: {why}. Copy or write it again.") from error
         return read_delimited(lambda: pa.input_stream(path, compression="detect"), path, types=types, **text)
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()  # a pipe can be read only once
     if data[: len(_PARQUET)] == _PARQUET:
@@ -386,9 +387,9 @@ def _check_unpacked_size(path: str) -> None:
             n_read += n_bytes
             if n_read > most:
                 raise DataError(
-                    f"{path!r} has {size:,} bytes and unpacks to more than {most:,}; expected at most {_MOST_TIMES} "
-                    "times its size. If it is meant, unpack it and name the unpacked file, or pipe the rows to the "
-                    "standard input (-)."
+                    f"{path!r} has {size:,} bytes and unpacks to more than {most:,}; expected at most {_ANY_BYTES:,}, "
+                    f"or {_MOST_TIMES} times its size. If the file is right, unpack it and name the unpacked file, or "
+                    "pipe the rows to the standard input (-)."
                 )
 
 
