@@ -22,7 +22,6 @@ from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress,
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter
-from hornbeam.estimators.parameters.teaching import has_teacher
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import size
 from hornbeam.smoothing import effective_size
@@ -311,7 +310,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
                 X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
             )
             fitter = classification_fitter(self, table)
-            warn_about_classes(table, fitter, taught=has_teacher(self))
+            warn_about_classes(table, fitter)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
                 warn_about_columns(table)

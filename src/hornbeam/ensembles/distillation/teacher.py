@@ -28,6 +28,10 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the boosted trees in the prediction
 _ROUNDS, _RATE = 50, 0.15
 _RIDGE = 1.0  # rows: without it, scores of rows that are told apart with certainty grow without limit
 _MOST_LABELS = 60_000  # rows times classes; beyond, boosting takes too long: a tree per class and round
+_MANY_CLASSES, _FEW_ROWS = (
+    20,
+    10,
+)  # beyond so many classes with fewer rows each, boosting takes seconds to learn little
 _ROUNDING = 1e-9  # relative: a smaller decrease of the loss does not count
 
 
@@ -80,7 +84,8 @@ def fit_teacher(rows: CanonicalRows, seed: int = 0, n_jobs: int = 1) -> TeacherR
     table = rows.table
     forest, out_of_bag = _fit_forest(table, seed, n_jobs)
     loss = _loss(table)
-    if table.n_rows * table.schema.n_outputs > _MOST_LABELS:
+    n_rows, n_outputs = table.n_rows, table.schema.n_outputs
+    if n_rows * n_outputs > _MOST_LABELS or (n_outputs > _MANY_CLASSES and n_rows < _FEW_ROWS * n_outputs):
         return TeacherResult(Teacher(forest, (), loss, 0.0), out_of_bag)
     boosted, held_out = _fit_boosted(rows, loss, seed, n_jobs)
     share = _best_share(out_of_bag, held_out, table)

@@ -26,14 +26,12 @@ _NOTES = {
 }
 _CELL_BYTES = 100  # of a node and class during a fit, measured at 1,000 to 3,000 classes
 _FEW_ROWS = 10  # per class
-_MANY_CLASSES = 20  # that a teacher takes more than two seconds for
 
 
-def warn_about_classes(table: Table, fitter: Any = None, *, taught: bool = False) -> None:
-    """Warn before a fit that needs a gigabyte, or seconds although there are few rows, because of many classes.
+def warn_about_classes(table: Table, fitter: Any = None) -> None:
+    """Warn before a fit that needs a gigabyte because of many classes.
 
-    A tree, and each fold tree of `fitter`, has cells per node and class. The teacher of a tree grows trees for each
-    class.
+    A tree, and each fold tree of `fitter`, has cells per node and class.
 
     Examples
     --------
@@ -47,12 +45,6 @@ def warn_about_classes(table: Table, fitter: Any = None, *, taught: bool = False
     If y is a number, use a regressor. Else join rare classes, or limit max_depth or min_samples_leaf.
     """
     n_rows, n_classes = table.n_rows, table.schema.n_classes
-    if taught and n_rows < _FEW_ROWS * n_classes and n_classes > _MANY_CLASSES:
-        warn(
-            f"y has {n_classes:,} classes in {n_rows:,} rows, and the teacher grows 50 trees for each class "
-            "three times: this takes seconds, and few rows per class teach little. Join rare classes, or fit without a "
-            "teacher: another preset than 'readable', and slopes=0."
-        )
     cells = (2 * n_rows - 1) * n_classes
     if isinstance(fitter, CrossFitted):
         cells = max(cells, fitter.most_cells(n_rows, n_classes))
