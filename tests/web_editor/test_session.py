@@ -366,6 +366,7 @@ def test_only_its_user_can_read_a_journal(tmp_path):
         (Path.mkdir, "this is a folder; expected a regular file"),
         (lambda path: path.symlink_to("/dev/zero"), "this is a device; expected a regular file"),
         (lambda path: path.symlink_to(path), "cannot be read"),
+        (lambda path: path.symlink_to(path.parent / "none" / "x"), "cannot be created: No such file"),
     ],
 )
 def test_a_journal_that_is_no_regular_file_is_refused(make, message, tmp_path):

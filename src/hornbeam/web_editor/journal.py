@@ -132,7 +132,7 @@ def lock_journal(path: Path) -> Iterator[None]:
     Raises
     ------
     StorageError
-        If another session has the lock; the message has the number of its process.
+        If another session has the lock; the message has the number of its process. If the lock cannot be created.
 
     Examples
     --------
@@ -154,6 +154,11 @@ def lock_journal(path: Path) -> Iterator[None]:
                 f"{str(path)!r} is in use by another workbench, {_owner(lock)}; expected one workbench for each "
                 f"output. Stop that one, or choose another output. If there is none, delete {str(lock)!r}."
             ) from None
+        except OSError as error:  # the journal is a link to a place that does not exist, or that others own
+            raise StorageError(
+                f"{str(lock)!r} cannot be created: {error.strerror}; expected a journal in a folder that exists and "
+                "can be written to. Move the journal away, or choose another output."
+            ) from error
         file.write(str(os.getpid()).encode())
         file.flush()
         yield
