@@ -24,6 +24,7 @@ from hornbeam.data import LocalEngine, ParquetSource
 from hornbeam.data.files import stores
 from hornbeam.data.files.addresses import Address
 from hornbeam.data.files.paths import list_files
+from hornbeam.data.files.target_folder import TargetFolder
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.out_of_core import Plan, fit
@@ -184,6 +185,16 @@ def test_a_store_that_never_answered_is_not_waited_for():
                 f"s3://nobody/rows?region=us-east-1&scheme=http&endpoint_override=127.0.0.1:{free.getsockname()[1]}"
             )
         assert time.monotonic() - begin < 15
+
+
+def test_files_of_a_store_that_cannot_be_reached_are_not_taken_for_damaged():
+    """Else each file of earlier predictions would be waited for, one after the other."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # and does not listen
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+        folder = TargetFolder.of(f"s3://nobody/to?region=us-east-1&scheme=http&endpoint_override={place}")
+        with pytest.raises(DataError, match="'s3://nobody/to' cannot be reached"):
+            folder.content("part-00000000.parquet")
 
 
 def test_a_page_with_a_wrong_checksum_is_refused_at_once(port, monkeypatch):

@@ -94,7 +94,10 @@ class TargetFolder:
 
         try:
             return in_store(self._file(name), read)
-        except (OSError, pa.ArrowException, DataError):
+        except (OSError, pa.ArrowException):
+            return None
+        except DataError:
+            self.sizes()  # raises if the store cannot be reached
             return None
 
     def read(self, name: str) -> bytes | None:
