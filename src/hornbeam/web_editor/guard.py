@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MOST_BYTES", "Guard"]
+__all__ = ["MOST_BYTES", "Guard", "forward_page"]
 
 MOST_BYTES = 1 << 20  # of the body of a request
 
@@ -33,7 +33,6 @@ _NO_ENTRY = (
     "wrong address, or one that was used: each opens the workbench once. Go on in the page that it opened; else take a "
     "new address (`url` of the workbench in Python), or start the command again: the edits are in the journal."
 )
-# A page, because the browser sends a strict cookie only if a page of this server leads to the address.
 _FORWARD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Workbench</title><meta http-equiv="refresh" content="0;url=%s">
 </head><body><p><a href="%s">Open the workbench</a></p></body></html>
@@ -107,8 +106,9 @@ class Guard:
         # The path keeps other servers on this machine from the cookie: a cookie has no port.
         cookie = f"{_COOKIE}={self._cookie}; Path={path}; HttpOnly; SameSite=Strict"
         headers = [(b"content-type", b"text/html; charset=utf-8"), (b"set-cookie", cookie.encode()), *_SAFE]
+        # A page, because the browser sends a strict cookie only if a page of this server leads to the address.
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": (_FORWARD % (path, path)).encode()})
+        await send({"type": "http.response.body", "body": forward_page(path)})
 
     def _wrong_sender(self, scope: Scope, sent: dict[bytes, list[str]]) -> tuple[int, str] | None:
         """Return the status and the reason if a request names another host or origin."""
@@ -141,6 +141,11 @@ class Guard:
         if not length.isdecimal() or len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
             return 413, "the request is too large"
         return None
+
+
+def forward_page(address: str) -> bytes:
+    """Write a page that leads to an address."""
+    return (_FORWARD % (address, address)).encode()
 
 
 def _writes(scope: Scope) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, Self
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.errors import ParameterError, import_extra
+from hornbeam.web_editor.guard import Guard, forward_page
 from hornbeam.web_editor.session import Session
 
 __all__ = ["Workbench", "workbench"]
@@ -23,10 +24,6 @@ __all__ = ["Workbench", "workbench"]
 _HOST = "127.0.0.1"  # never another one: the page has no encryption and one user
 _HEADER_SECONDS = 10  # a connection without a complete header is closed then
 _MOST_WAITING = 32  # connections without a complete header; the oldest are closed
-_FORWARD = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Workbench</title><meta http-equiv="refresh" content="0;url=%s">
-</head></html>
-"""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +62,6 @@ class Workbench:
         from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
         from hornbeam.web_editor.app import application
-        from hornbeam.web_editor.guard import Guard
 
         listening = socket(AF_INET, SOCK_STREAM)
         try:
@@ -104,7 +100,7 @@ class Workbench:
     def show(self) -> None:
         """Open the page in the browser, by a private file: other users can read the command line of a browser."""
         path = Path(self.session.held.enter_context(scratch_folder()), "workbench.html")
-        write_atomic(path, [(_FORWARD % self.url).encode()], private=True)
+        write_atomic(path, [forward_page(self.url)], private=True)
         webbrowser.open(path.as_uri())
 
     def wait(self) -> None:
