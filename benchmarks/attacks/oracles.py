@@ -364,6 +364,13 @@ def sql(fit: Fit) -> None:
     rows = databases.rows_of(_table(fit))
     if any(isinstance(value, int) and abs(value) >= 2**63 for row in rows for value in row):
         return
+    flags = [isinstance(next(iter(one.categories), None), bool) for one in tree.schema.features]
+    if any(
+        flag and value not in (None, True, False)
+        for row in rows
+        for flag, value in zip(flags, row, strict=True)
+    ):
+        return  # a column of true and false has no third value
     for database in databases.DATABASES:
         with suppress(HornbeamError):
             query = export.to_sql(tree, dialect=database, keep=["row id"])

@@ -167,7 +167,9 @@ def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostCom
     [0.0, 0.177, 0.25]
     """
     alphas = cost_complexity_path(tree, impurity).alphas
-    middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    exponent = np.frexp(alphas.max(initial=0.0))[1]  # products of huge alphas would overflow
+    scaled = np.ldexp(alphas, -exponent)
+    middles = np.append(np.ldexp(np.sqrt(scaled[:-1] * scaled[1:]), exponent), alphas[-1])
     return tuple(CostComplexity(alpha, impurity) for alpha in middles.tolist())
 
 

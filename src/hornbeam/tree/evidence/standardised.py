@@ -14,6 +14,8 @@ from hornbeam.typing import Floats
 
 __all__ = ["StandardisedTarget", "expect_classes", "impurities"]
 
+_ROUNDING = 2.0**-26  # relative deviation whose square is lost beside the square of the mean
+
 
 @dataclass(frozen=True, slots=True)
 class StandardisedTarget:
@@ -26,7 +28,7 @@ class StandardisedTarget:
     Parameters
     ----------
     mean, deviation : float
-        Of all rows; the deviation is 1 if all targets are equal.
+        Of all rows; the deviation is 1 if all targets are equal, or more if their rounding errors are.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class StandardisedTarget:
             return cls(0.0, 1.0)
         mean = float(roots[1] / roots[0])
         deviation = float(np.sqrt(max(roots[2] / roots[0] - mean * mean, 0.0)))
-        return cls(mean, deviation or 1.0)
+        return cls(mean, deviation or max(1.0, abs(mean) * _ROUNDING))
 
     def shares(self, weight: Floats, total: Floats) -> Floats:
         """Rows of both classes, from weights and weighted sums of y."""
