@@ -76,5 +76,7 @@ def test_weights_count_and_unknown_labels_raise():
     assert (doubled.weight * doubled.unit[0]).tolist() == (2 * tree.weight * tree.unit[0]).tolist()
     with pytest.raises(SchemaError, match="y has the label 'c'"):
         recount(tree, X[:2], ["a", "c"])
-    with pytest.raises(ParameterError, match=r"tree is a TreeClassifier; expected a Tree.*model\.tree_"):
+    with pytest.raises(
+        ParameterError, match=r"TreeClassifier; expected a fitted TreeClassifier .*or a Tree: call fit"
+    ):
         recount(TreeClassifier(), X, Y)

@@ -31,7 +31,7 @@ _MOST_LABELS = 60_000  # rows times classes; beyond, boosting takes too long: a 
 _MANY_CLASSES, _FEW_ROWS = (
     20,
     10,
-)  # beyond so many classes with fewer rows each, boosting takes seconds to learn little
+)  # more classes with fewer rows each: boosting takes seconds and learns little
 _ROUNDING = 1e-9  # relative: a smaller decrease of the loss does not count
 
 
