@@ -28,10 +28,8 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the boosted trees in the prediction
 _ROUNDS, _RATE = 50, 0.15
 _RIDGE = 1.0  # rows: without it, scores of rows that are told apart with certainty grow without limit
 _MOST_LABELS = 60_000  # rows times classes; beyond, boosting takes too long: a tree per class and round
-_MANY_CLASSES, _FEW_ROWS = (
-    20,
-    10,
-)  # more classes with fewer rows each: boosting takes seconds and learns little
+_MANY_CLASSES = 20  # more of them, each with fewer rows than these: boosting takes seconds and learns little
+_FEW_ROWS = 10
 _ROUNDING = 1e-9  # relative: a smaller decrease of the loss does not count
 
 
