@@ -50,10 +50,12 @@ def write_atomic(
 
     Parameters
     ----------
-    path, private
-        As for `open_atomic`.
+    path : str or path
+        The file, as for `open_atomic`.
     parts : iterable of bytes
         The content.
+    private : bool, default False
+        As for `open_atomic`.
 
     Raises
     ------
