@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError, warn
-from hornbeam.growing import Grower
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
@@ -120,9 +119,7 @@ def _history(content: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
         history = tuple(_without_unknown(known_part(step)) for step in history)
     check_history(history, schema)
     for step in history:
-        if step.name == "grow":
-            Grower.recorded(step, schema)
-        elif step.name == "recount":
+        if step.name == "recount":
             _check_class_weight(dict(step.parameters).get("class_weight"), schema)
     return history
 
@@ -130,6 +127,8 @@ def _history(content: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
 def _without_unknown(step: Step) -> Step:
     if step.name != "grow":
         return step
+    from hornbeam.growing import Grower
+
     return Step(step.name, tuple(one for one in step.parameters if one[0] in Grower.__slots__))
 
 

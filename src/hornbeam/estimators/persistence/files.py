@@ -6,6 +6,7 @@ estimators to these and back. A file can only name classes of the registry, so l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from hornbeam import storage
 from hornbeam.errors import StorageError, TreeError
+from hornbeam.growing import Grower
 from hornbeam.storage import Difference, Model, TreeCollection
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import unwrap
@@ -259,11 +261,7 @@ def unpack(model: Model | TreeCollection) -> Any:
     TreeClassifier(max_depth=1)
     """
     name = model.estimator
-    try:
-        for tree in model.trees:
-            size_path(tree)
-    except TreeError as error:
-        raise StorageError(str(error)) from error
+    _check_steps(model.trees)
     if name is None and model.kind in ("tree", "regression tree"):
         return model.trees[0]
     if name not in _REGISTRY:
@@ -276,6 +274,20 @@ def unpack(model: Model | TreeCollection) -> Any:
             f"{_REGISTRY[name].kind!r}; the file was put together"
         )
     return _codec(name).unpack(model, _estimator(name))
+
+
+def _check_steps(trees: Sequence[Tree]) -> None:
+    """Refuse recorded steps that could not be repeated; reading a file for predictions alone does not need this."""
+    histories = {id(tree.history): tree for tree in trees}  # the trees of a forest share one
+    try:
+        for tree in trees:
+            size_path(tree)
+        for tree in histories.values():
+            for step in tree.history:
+                if step.name == "grow":
+                    Grower.recorded(step, tree.schema)
+    except TreeError as error:
+        raise StorageError(str(error)) from error
 
 
 def _estimator(name: str) -> Any:
