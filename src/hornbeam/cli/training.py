@@ -12,34 +12,29 @@ from hornbeam.cli.large_files import LargeFiles, judge_columns, large_files
 from hornbeam.cli.roles import Roles, doubt, no_such_column
 from hornbeam.cli.rows import labelled, tell_unlabelled
 
-__all__ = ["Training", "doubtful_columns", "read_training", "training", "with_doubts"]
+__all__ = ["ColumnOptions", "Training", "doubtful_columns", "read_training", "training", "with_doubts"]
 
 _COPIES = "copies"  # the value of --groups that is no column
 _MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unless --kind says otherwise
+
+
+class ColumnOptions(NamedTuple):
+    """The options for the roles of columns."""
+
+    nominal: tuple[str, ...]
+    numeric: tuple[str, ...]
+    drop: tuple[str, ...]
+    weight: str | None
+    groups: str | None
+    missing_columns: str
 
 
 def training(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for the roles of columns; the command gets them as one argument, `column_options`."""
 
     @wraps(command)
-    def with_roles(
-        *args: Any,
-        nominal: tuple[str, ...],
-        numeric: tuple[str, ...],
-        drop: tuple[str, ...],
-        weight: str | None,
-        groups: str | None,
-        missing_columns: str,
-        **kwargs: Any,
-    ) -> Any:
-        column_options = {
-            "nominal": nominal,
-            "numeric": numeric,
-            "drop": drop,
-            "weight": weight,
-            "groups": groups,
-            "missing_columns": missing_columns,
-        }
+    def with_roles(*args: Any, **kwargs: Any) -> Any:
+        column_options = ColumnOptions(**{name: kwargs.pop(name) for name in ColumnOptions._fields})
         return command(*args, column_options=column_options, **kwargs)
 
     for option in (
@@ -112,13 +107,8 @@ def read_training(
     data: str,
     target: str,
     text: dict[str, Any],
+    column_options: ColumnOptions,
     *,
-    nominal: tuple[str, ...],
-    numeric: tuple[str, ...],
-    drop: tuple[str, ...],
-    weight: str | None,
-    groups: str | None = None,
-    missing_columns: str = "error",
     kind: str | None = "classification",
     large: LargeFiles | None = None,
     memory: int = 0,
@@ -127,6 +117,7 @@ def read_training(
 
     Of `large` files the columns are read one by one, and the rows stay in the files.
     """
+    nominal, numeric, drop, weight, groups, missing_columns = column_options
     column = None if groups == _COPIES else groups
     named = (target, *numeric, *nominal, *drop, *filter(None, [weight, column]))
     types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
@@ -145,15 +136,7 @@ def read_training(
     why = None if large is None else _why_at_once(profiles, nominal, numeric)
     if why is not None:
         large_files(data, memory, why)
-        column_options = {
-            "nominal": nominal,
-            "numeric": numeric,
-            "drop": drop,
-            "weight": weight,
-            "groups": groups,
-            "missing_columns": missing_columns,
-        }
-        return read_training(data, target, text, kind=kind, **column_options)  # type: ignore[arg-type]
+        return read_training(data, target, text, column_options, kind=kind)
     roles = Roles.of(profiles, target=target, others=(weight, column), forced=types, dropped=drop)
     message(f"data      {data}: {n_rows:,} rows, {len(names)} columns")
     message(f"target    {target}: {_numbers(labels) if is_regression else _classes(labels)}")
@@ -175,16 +158,15 @@ def _read_all(
 ) -> tuple[Any, list[Any], Any]:
     """The rows with a label, the profiles of their columns, and the labels; `needed` begins with the target."""
     from hornbeam.data.files.profile import Profile
-    from hornbeam.data.files.tabular import parquet_files, read_column, read_table
+    from hornbeam.data.files.tabular import check_columns, parquet_files, read_table
 
     table = read_table(data, types=types, optional=optional, **text)
     columns = set(table.column_names)
     for name in named:
         if name not in columns:
             raise no_such_column(name, table.column_names, data)
-    files = (parquet_files(data) if optional is None else None) or []
-    for name in needed if files else ():
-        read_column(files, name, table.num_rows + 1)  # raises if a file lacks it
+    if optional is None and (files := parquet_files(data)) is not None:
+        check_columns(files, needed)
     table = labelled(table, needed[0])
     return table, [Profile.of(name, table[name]) for name in table.column_names], table[needed[0]]
 

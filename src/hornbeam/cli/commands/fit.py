@@ -10,7 +10,14 @@ from hornbeam.cli.large_files import doubtful_in, large_files, open_rows
 from hornbeam.cli.memory import memory_option
 from hornbeam.cli.rows import FilePath, data_argument, reading, target_option
 from hornbeam.cli.saving import check_output, save_model
-from hornbeam.cli.training import Training, doubtful_columns, read_training, training, with_doubts
+from hornbeam.cli.training import (
+    ColumnOptions,
+    Training,
+    doubtful_columns,
+    read_training,
+    training,
+    with_doubts,
+)
 
 __all__ = ["fit"]
 
@@ -96,7 +103,7 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 @reading
 @common_options
 def fit(
-    data: str, target: str, output: str, text: dict[str, Any], column_options: dict[str, Any], **options: Any
+    data: str, target: str, output: str, text: dict[str, Any], column_options: ColumnOptions, **options: Any
 ) -> None:
     """Fit one tree to the rows of DATA (CSV, TSV, Parquet, - for stdin) and save it.
 
@@ -114,11 +121,9 @@ def fit(
     from hornbeam.tuning import size_path
 
     check_output(output)
-    memory, forced = options["memory"], (*column_options["nominal"], *column_options["numeric"])
+    memory, forced = options["memory"], (*column_options.nominal, *column_options.numeric)
     large = large_files(data, memory, None if options["holdout"] is None else "--holdout")
-    rows = read_training(
-        data, target, text, kind=options["kind"], large=large, memory=memory, **column_options
-    )
+    rows = read_training(data, target, text, column_options, kind=options["kind"], large=large, memory=memory)
     held = None
     if rows.large is None:
         rows = rows._replace(roles=with_doubts(rows.roles, doubtful_columns(rows), forced))
@@ -128,7 +133,7 @@ def fit(
         files, jobs = (rows.large, target, rows.weight, rows.groups, rows.features), options["jobs"]
         _refuse_costs(rows, options)
         large_rows = open_rows(
-            *files, options["balanced"], rows.is_regression, jobs, column_options["missing_columns"]
+            *files, options["balanced"], rows.is_regression, jobs, column_options.missing_columns
         )
         rows = rows._replace(roles=with_doubts(rows.roles, doubtful_in(large_rows, jobs), forced))
         model, n_rows = _fitted_large(large_rows, options), large_rows.n_rows

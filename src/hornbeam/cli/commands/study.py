@@ -6,7 +6,14 @@ import click
 
 from hornbeam.cli.console import common_options, emit, format_table, progress
 from hornbeam.cli.rows import data_argument, reading, target_option
-from hornbeam.cli.training import Training, doubtful_columns, read_training, training, with_doubts
+from hornbeam.cli.training import (
+    ColumnOptions,
+    Training,
+    doubtful_columns,
+    read_training,
+    training,
+    with_doubts,
+)
 from hornbeam.errors import DataError
 
 __all__ = ["study"]
@@ -34,7 +41,7 @@ def study(
     data: str,
     target: str,
     text: dict[str, Any],
-    column_options: dict[str, Any],
+    column_options: ColumnOptions,
     kind: str | None,
     folds: int,
     seed: int,
@@ -51,11 +58,11 @@ def study(
     """
     from hornbeam.cli.study_methods import methods
 
-    rows = read_training(data, target, text, kind=kind, **column_options)
+    rows = read_training(data, target, text, column_options, kind=kind)
     with_doubts(
         rows.roles,
         () if rows.is_regression else doubtful_columns(rows),
-        (*column_options["nominal"], *column_options["numeric"]),
+        (*column_options.nominal, *column_options.numeric),
     )
     if rows.is_regression:
         raise DataError(

@@ -8,7 +8,7 @@ from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.holdout import n_held_out, split_holdout
 from hornbeam.cli.rows import FilePath, data_argument, reading, rows_for, target_option
 from hornbeam.cli.saving import check_output
-from hornbeam.cli.training import read_training, training
+from hornbeam.cli.training import ColumnOptions, read_training, training
 
 __all__ = ["workbench"]
 
@@ -68,7 +68,7 @@ def workbench(
     model: str | None,
     output: str,
     text: dict[str, Any],
-    column_options: dict[str, Any],
+    column_options: ColumnOptions,
     **options: Any,
 ) -> None:
     """Open a page to edit a tree of the rows of DATA, on this machine only.
@@ -87,7 +87,7 @@ def workbench(
         rows = _training_rows(data, target, text, options["kind"], column_options)
         estimator = _fitted(rows, options["max_leaves"])
     else:
-        estimator, rows = _rows_of_model(model, data, target, text, column_options["weight"])
+        estimator, rows = _rows_of_model(model, data, target, text, column_options.weight)
     held = rows.held
     running = start(
         estimator,
@@ -113,9 +113,9 @@ def workbench(
 
 
 def _training_rows(
-    data: str, target: str, text: dict[str, Any], kind: str | None, column_options: dict[str, Any]
+    data: str, target: str, text: dict[str, Any], kind: str | None, column_options: ColumnOptions
 ) -> _Rows:
-    found = read_training(data, target, text, kind=kind, **column_options)
+    found = read_training(data, target, text, column_options, kind=kind)
     kept, held = split_holdout(found.table, _n_held_out(found.table.num_rows))
     return _Rows(kept, held, found.features, target, found.weight, found.is_regression)
 

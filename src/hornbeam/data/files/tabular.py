@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.delimited import arrow_types, read_delimited
-from hornbeam.data.files.folder_columns import folder_array, folder_types, folder_values
-from hornbeam.data.files.footers import merge_columns
+from hornbeam.data.files.folder_columns import add_folder_types, folder_array, folder_types, folder_values
+from hornbeam.data.files.footers import common_types, merge_columns, read_footers
 from hornbeam.data.files.paths import list_files, need_arrow
 from hornbeam.data.files.stores import file_errors, one_line, open_parquet, read_file, read_in_turn
 from hornbeam.data.reading.arrow import decimals_as_floats
@@ -17,6 +18,7 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
 __all__ = [
+    "check_columns",
     "column_type",
     "concat_tables",
     "json_values",
@@ -184,6 +186,20 @@ def read_column(
         tables.append(read_file(file, read)[: most_rows - n_rows])
         n_rows += len(tables[-1])
     return concat_tables(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
+
+
+def check_columns(files: Sequence[str], names: Collection[str]) -> None:
+    """Raise a `DataError` if a Parquet file lacks one of the named columns; only footers are read.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/rows.parquet")
+    ...     check_columns([f"{folder}/rows.parquet"], ["x"])
+    """
+    footers = add_folder_types(read_footers(files, LocalEngine()), folder_types(files, needed=names))
+    common_types(footers, names)
 
 
 def parquet_files(path: str) -> list[str] | None:
