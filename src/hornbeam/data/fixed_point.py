@@ -18,6 +18,7 @@ __all__ = [
     "power_of_two_unit",
     "product_steps",
     "to_fixed_point",
+    "unit_scaled",
 ]
 
 # Sums of weights stay below 2**50, so that they are exact in float64 too.
@@ -218,3 +219,15 @@ def are_normalised(total: int, step: float) -> bool:
     (True, False)
     """
     return total * step <= NORMALISED_TOTAL
+
+
+def unit_scaled(values: Floats) -> tuple[Floats, float]:
+    """Return the values divided by a power of two, and that power: their squares do not overflow, and no bit changes.
+
+    Examples
+    --------
+    >>> unit_scaled(np.array([3.0, -6.0]))
+    (array([ 0.75, -1.5 ]), 4.0)
+    """
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1]) - 1
+    return np.ldexp(values, -exponent), float(np.ldexp(1.0, exponent))

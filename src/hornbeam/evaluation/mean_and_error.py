@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["group_sums", "mean_and_error", "unit_scaled"]
+__all__ = ["group_sums", "mean_and_error"]
 
 
 def mean_and_error(values: Floats, weight: Floats, group: Counts | None = None) -> tuple[float, float]:
@@ -30,18 +31,6 @@ def mean_and_error(values: Floats, weight: Floats, group: Counts | None = None) 
     deviation, scale = unit_scaled(deviation)
     error = np.sqrt((deviation**2).sum() * n / (n - 1)) * scale / total
     return float(mean), float(error)
-
-
-def unit_scaled(values: Floats) -> tuple[Floats, float]:
-    """Return the values divided by a power of two, and that power: their squares do not overflow, and no bit changes.
-
-    Examples
-    --------
-    >>> unit_scaled(np.array([3.0, -6.0]))
-    (array([ 0.375, -0.75 ]), 8.0)
-    """
-    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    return np.ldexp(values, -exponent), float(np.ldexp(1.0, exponent))
 
 
 def group_sums(values: Floats, group: Counts | None) -> Floats:

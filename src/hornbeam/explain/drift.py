@@ -202,7 +202,7 @@ def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drif
 
     Examples
     --------
-    >>> from hornbeam import Table, TreeClassifier
+    >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier().fit([[0.0], [1.0]] * 20, [0, 1] * 20).tree_
     >>> drift(tree, [[0.0]] * 30 + [[1.0]] * 30)
      node   rows  expected   found    psi

@@ -130,7 +130,7 @@ def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
     skeleton = tree.skeleton
     node = route(skeleton, table, n_jobs).astype(np.intp)
     if not skeleton.router.fractional:
-        return np.unique(node)
+        return _distinct(node, tree.n_nodes)
     if table.n_rows >= tree.n_nodes:  # then it takes longer to find them than to compute all intervals
         return np.arange(tree.n_nodes)
     row, found = np.arange(table.n_rows), []
@@ -141,4 +141,11 @@ def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
         children = concat_ranges(skeleton.first_child[parent], skeleton.n_children[parent])
         row = np.concatenate((row[moves], np.repeat(row[is_split], skeleton.n_children[parent])))
         node = np.concatenate((skeleton.first_child[node[moves]] + slot[moves], children))
-    return np.unique(np.concatenate(found)) if found else node
+    return _distinct(np.concatenate(found) if found else node, tree.n_nodes)
+
+
+def _distinct(node: NDArray[np.intp], n_nodes: int) -> NDArray[np.intp]:
+    """Return each node once, in order; nothing is sorted."""
+    reached = np.zeros(n_nodes, np.bool_)
+    reached[node] = True
+    return np.flatnonzero(reached)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.sums import row_dots, row_sums
@@ -167,9 +168,8 @@ def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostCom
     [0.0, 0.177, 0.25]
     """
     alphas = cost_complexity_path(tree, impurity).alphas
-    exponent = np.frexp(alphas.max(initial=0.0))[1]  # products of huge alphas would overflow
-    scaled = np.ldexp(alphas, -exponent)
-    middles = np.append(np.ldexp(np.sqrt(scaled[:-1] * scaled[1:]), exponent), alphas[-1])
+    scaled, scale = unit_scaled(alphas)  # products of huge alphas would overflow
+    middles = np.append(np.sqrt(scaled[:-1] * scaled[1:]) * scale, alphas[-1])
     return tuple(CostComplexity(alpha, impurity) for alpha in middles.tolist())
 
 

@@ -70,9 +70,8 @@ def belief_with_prior(tree: Tree, prior: Floats, borrowed: float | Floats) -> Fl
     step = tree.unit[1] * _STEPS_OF_UNIT if tree.is_regression else _STEP
     prior = np.rint(prior / step) * step
     if not tree.is_regression:  # the classes add up to the pseudo-rows
-        prior[np.arange(len(prior)), prior.argmax(axis=1)] += (borrowed - prior.sum(axis=1, keepdims=True))[
-            :, 0
-        ]
+        left = borrowed - prior.sum(axis=1, keepdims=True)
+        prior[np.arange(len(prior)), prior.argmax(axis=1)] += left[:, 0]
     belief: Floats = (_amounts(tree) + prior) / (tree.weight_in_rows[:, None] + borrowed)
     return belief
 

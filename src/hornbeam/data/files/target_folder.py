@@ -11,7 +11,7 @@ from typing import Any
 from hornbeam.data.files.addresses import Address, as_path, is_remote
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.scratch import open_draft, remove_drafts
-from hornbeam.data.files.stores import in_store
+from hornbeam.data.files.stores import in_store, open_parquet
 from hornbeam.errors import DataError, StorageError
 
 __all__ = ["TargetFolder"]
@@ -85,11 +85,10 @@ class TargetFolder:
     def content(self, name: str) -> tuple[int, tuple[str, ...]] | None:
         """Return the rows and columns of a Parquet file by its footer; None if there is no complete file."""
         import pyarrow as pa
-        from pyarrow.parquet import ParquetFile
 
         def read(store: Any, path: str) -> tuple[int, tuple[str, ...]]:
             with store.open_input_file(path) as opened:
-                file = ParquetFile(opened)
+                file = open_parquet(opened)
                 return file.metadata.num_rows, tuple(file.schema_arrow.names)
 
         try:

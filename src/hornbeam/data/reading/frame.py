@@ -290,9 +290,8 @@ def _read_series(series: "nw.Series[Any]", name: str) -> Column:
     import narwhals.stable.v2 as nw
 
     arrow = _arrow_array(series)
-    if arrow is not None and str(arrow.type).startswith(
-        "decimal"
-    ):  # narwhals refuses those of a negative scale
+    # narwhals refuses decimals of a negative scale
+    if arrow is not None and str(arrow.type).startswith("decimal"):
         return Column(decimals_as_floats(arrow))
     dtype = series.dtype
     if series.implementation.is_pandas_like() and series.to_native().dtype == object:

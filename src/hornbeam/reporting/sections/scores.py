@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.evaluation import ks_statistic
 from hornbeam.evaluation.calibration import wilson
-from hornbeam.evaluation.mean_and_error import unit_scaled
 from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.reporting.scored_rows import ScoredRows
