@@ -2,13 +2,14 @@
 
 import threading
 import time
+from operator import iadd
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data.engine import LocalEngine
+from hornbeam.data.engine import LocalEngine, combine_parts, group_partitions
 from hornbeam.data.sources import MemorySource, Partition
 from hornbeam.data.table import Table
 from hornbeam.errors import EngineError, ParameterError
@@ -116,3 +117,13 @@ def test_units_of_a_memory_source_cover_every_row_once(block):
 def test_a_block_of_no_rows_is_refused():
     with pytest.raises(ParameterError, match="at least 1 row"):
         MemorySource(Table.read([[0.0]]), block=0)
+
+
+def test_groups_of_neighbours():
+    assert group_partitions("abcde", 3) == ["a", "bc", "de"]
+    assert group_partitions([], 3) == [[]]
+
+
+def test_combining_does_not_change_the_parts():
+    one, two = [1], [2]
+    assert (combine_parts(iadd, [one, two]), one) == ([1, 2], [1])

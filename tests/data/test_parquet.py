@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hornbeam import TreeClassifier
 from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table, write_parquet
 from hornbeam.data.files import row_groups, summary, tabular
+from hornbeam.data.files.footers import Footer, merge_columns, row_group_partitions
 from hornbeam.errors import DataError, HornbeamWarning, ParameterError, SchemaError
 from support.examples import examples
 
@@ -604,3 +605,17 @@ def test_without_pyarrow_the_extra_is_named():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("Install it: pip install 'hornbeam[parquet]'.")
+
+
+def test_a_large_row_group_is_several_partitions():
+    partitions = row_group_partitions([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
+    assert [(one.begin, one.end, one.group, one.part) for one in partitions] == [
+        (0, 3, 0, 0),
+        (3, 5, 2, 0),
+        (5, 8, 2, 1),
+    ]
+    assert [row_groups.part_rows(n) for n in (20, 200, 20_000)] == [1_048_576, 335_544, 65_536]
+
+
+def test_columns_of_some_files_come_last():
+    assert merge_columns({"a": ["z", "age"], "b": ["age", "dose"]}, None) == ["age", "dose", "z"]

@@ -5,7 +5,7 @@ import pytest
 
 from hornbeam import TreeClassifier, save
 from hornbeam.data import ParquetSource, write_parquet
-from hornbeam.data.files.addresses import as_path
+from hornbeam.data.files.addresses import Address, as_path, needs_escapes, without_credentials
 from hornbeam.data.files.paths import list_files
 from hornbeam.data.files.target_folder import TargetFolder
 from hornbeam.errors import DataError, ParameterError
@@ -83,3 +83,28 @@ def test_one_key_of_two_stores_is_two_files(monkeypatch):
     monkeypatch.setattr("hornbeam.data.files.paths._remote_files", lambda address: [address])
     hosts = [f"s3://bucket/rows.parquet?endpoint_override={host}" for host in ("one:1", "two:2", "one:1")]
     assert [file.full for file in list_files(hosts)] == hosts[:2]
+
+
+def test_credentials_and_options_are_not_in_the_text_of_an_address():
+    folder = Address("s3://key:secret@bucket/rows?region=eu-west-1")
+    assert folder.below("year=2024/part 0.parquet") == "s3://bucket/rows/year=2024/part%200.parquet"
+    assert folder.below("a.parquet").full == "s3://key:secret@bucket/rows/a.parquet?region=eu-west-1"
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("s3://key:secret@bucket/rows?endpoint_override=localhost", "s3://bucket/rows"),
+        ("abfs://box:key@account.dfs.core.windows.net/rows", "abfs://box@account.dfs.core.windows.net/rows"),
+        ("s3://key:sec/ret@bucket/rows", "s3://bucket/rows"),
+        ("s3://key:12/se?cr@et@bucket/rows", "s3://bucket/rows"),
+        ("/data/rows@home.parquet", "/data/rows@home.parquet"),
+    ],
+)
+def test_an_address_without_credentials(address, text):
+    assert without_credentials(address) == text
+
+
+def test_a_slash_in_a_password_must_be_escaped():
+    assert needs_escapes("s3://key:sec/ret@bucket/rows")
+    assert not needs_escapes("s3://key:sec%2Fret@bucket/rows")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hornbeam.data import Table
-from hornbeam.data.row_order import break_ties, row_hash, target_bits
+from hornbeam.data.row_order import break_ties, row_hash, splitmix64, target_bits
 from hornbeam.data.schema import Kind
 
 
@@ -23,3 +23,8 @@ def test_a_number_and_its_negative_differ_for_every_seed():
     for seed in range(64):
         first, second = row_hash(np.zeros((2, 1), np.uint8), target_bits(table), seed)
         assert first != second
+
+
+def test_bits_of_splitmix64():
+    hashes = splitmix64(np.array([1, 2], np.uint64)).tolist()
+    assert hashes == [0x5692161D100B05E5, 0xDBD238973A2B148A]

@@ -53,13 +53,7 @@ _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
 
 
 class Check(StrEnum):
-    """Reasons why a column should probably not be a feature.
-
-    Examples
-    --------
-    >>> Check("constant") is Check.CONSTANT
-    True
-    """
+    """Reasons why a column should probably not be a feature."""
 
     CONSTANT = "constant"
     ROW_NUMBER = "row number"
@@ -73,21 +67,9 @@ class Check(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A column that should probably not be a feature.
+    """A column that should probably not be a feature, and the check it failed.
 
-    Parameters
-    ----------
-    column : str
-        Its name.
-    check : Check
-        The check it failed.
-    what : str
-        Description, as the end of a sentence about the column. It has counts, but no value of the data.
-
-    Examples
-    --------
-    >>> Finding("site", Check.CONSTANT, "has one value only").what
-    'has one value only'
+    `what` ends a sentence about the column. It has counts, but no value of the data.
     """
 
     column: str
@@ -96,19 +78,8 @@ class Finding:
 
 
 def check_profile(column: Profile) -> Finding | None:
-    """Check a column by the number of its different values.
+    """Check a column by the number of its different values; None for a column that may be a feature.
 
-    Parameters
-    ----------
-    column : Profile
-
-    Returns
-    -------
-    Finding or None
-        None for a column that may be a feature.
-
-    Notes
-    -----
     - *constant*: one value in all rows, or no value at all. One value and missing values are not constant.
     - *row number*: 1, 2, 3, ... in the order of the rows, from any start.
     - *identifier*: texts or categories, more than half as many different ones as there are rows.
@@ -118,12 +89,6 @@ def check_profile(column: Profile) -> Finding | None:
       1 / width. Amounts and measurements from a wide range are therefore not reported.
 
     Fewer than 20 rows are only checked for constants.
-
-    Examples
-    --------
-    >>> check_profile(Profile("customer", "text", n_rows=900, n_missing=0, n_distinct=880)).what
-    'has 880 different values in 900 rows'
-    >>> check_profile(Profile("age", "number", n_rows=900, n_missing=0, n_distinct=70))
     """
     if column.n_distinct == 0:
         return Finding(column.name, Check.CONSTANT, "has no values")
@@ -141,23 +106,12 @@ def check_profile(column: Profile) -> Finding | None:
 
 
 def check_columns(table: Table) -> tuple[Finding, ...]:
-    """Check the columns of a training table.
+    """Check the columns of a training table: at most one finding for each, in their order.
 
-    Parameters
-    ----------
-    table : Table
-        Rows with their target.
-
-    Returns
-    -------
-    tuple of Finding
-        At most one for each column, in their order.
-
-    Notes
-    -----
-    The rules are those of `check_profile` and `target_copies`, without constants, which no split can use, and without
-    those where a false alarm would be likely: fewer than 20 rows and a single column are not checked at all, and the
-    columns of an array without names are not checked for unrepeated numbers, which are common in matrices.
+    The rules are those of `check_profile` and `target_copies`, without constants, which no split can use, and
+    without those where a false alarm would be likely: fewer than 20 rows and a single column are not checked
+    at all, and the columns of an array without names are not checked for unrepeated numbers, which are common
+    in matrices.
 
     - *dates as text*, *numbers as text*: a nominal column of texts such as 2024-01-31 alone, or 3,5 and 12 alone, whose
       order a split does not see. Whole numbers alone may be codes.
@@ -166,13 +120,6 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
       a patient. In the first 2,000 rows alone, and not if groups are known.
 
     A numeric column is read in full only if a sample of 256 rows does not clear it.
-
-    Examples
-    --------
-    >>> rows = [[f"customer {i}", i % 7] for i in range(30)]
-    >>> table = Table.read(rows, [i % 2 for i in range(30)], feature_names=["customer", "weekday"])
-    >>> [(found.column, found.check.value) for found in check_columns(table)]
-    [('customer', 'identifier')]
     """
     if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
@@ -193,15 +140,7 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
 
 
 def target_copies(table: Table) -> tuple[Finding, ...]:
-    """Find columns that alone predict the target nearly perfectly; `hornbeam.data.target_copies` has the rules.
-
-    Examples
-    --------
-    >>> rows = [[i % 7, "yn"[i % 2]] for i in range(200)]
-    >>> table = Table.read(rows, [i % 2 for i in range(200)], feature_names=["weekday", "odd"])
-    >>> print(*[found.column for found in target_copies(table)])
-    odd
-    """
+    """Find columns that alone predict the target nearly perfectly; `hornbeam.data.target_copies` has the rules."""
     names = table.schema.names
     return tuple(
         [Finding(names[at], Check.COPY, what) for at, what in find_copies(table, range(len(table.columns)))]
@@ -209,15 +148,7 @@ def target_copies(table: Table) -> tuple[Finding, ...]:
 
 
 def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
-    """Check the nominal columns of rows that are not in memory, by their categories.
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Feature
-    >>> schema = Schema((Feature("city", Kind.NOMINAL, tuple("abcdefghijklmnop")), Feature("age")))
-    >>> [found.what for found in check_schema(schema, 25)], check_schema(schema, 1_000)
-    (['has 16 different values in 25 rows'], ())
-    """
+    """Check the nominal columns of rows that are not in memory, by their categories."""
     if n_rows < _FEWEST_ROWS or schema.n_features < 2:
         return ()
     most = _IDENTIFIER_SHARE * n_rows
@@ -235,15 +166,7 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
 
 
 def group_columns(table: Table) -> tuple[Finding, ...]:
-    """Find a column whose equal values mean that rows belong together; none if groups are known.
-
-    Examples
-    --------
-    >>> rows = [[number // 5, number % 7] for number in range(200)]
-    >>> table = Table.read(rows, [number % 2 for number in range(200)], feature_names=["patient_id", "weekday"])
-    >>> [found.what for found in group_columns(table)]
-    ['is an identifier that repeats']
-    """
+    """Find a column whose equal values mean that rows belong together; none if groups are known."""
     return tuple(_groups(table).values())
 
 

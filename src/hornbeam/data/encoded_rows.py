@@ -35,23 +35,7 @@ class EncodedSource(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodingSource:
-    """The rows of a source, encoded again on each read.
-
-    Parameters
-    ----------
-    source : Source
-        Rows with their target.
-    bins : Bins
-        The bins of its features.
-
-    Examples
-    --------
-    >>> from hornbeam.data import LocalEngine, MemorySource, Table
-    >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
-    >>> encoding = EncodingSource(source, Bins.fit(source, LocalEngine()))
-    >>> encoding.read(encoding.partitions()[0])
-    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
-    """
+    """The rows of a source, encoded again on each read."""
 
     source: Source
     bins: Bins
@@ -91,24 +75,7 @@ class EncodingSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedRows:
-    """Encoded rows in memory, read in blocks.
-
-    Parameters
-    ----------
-    rows : Rows
-    block : int
-        Rows per partition.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Rows(np.zeros((3, 1), np.uint8), np.array([0, 1, 1], np.uint16), None)
-    >>> source = EncodedRows(rows, block=2)
-    >>> source.partitions()
-    [Partition(begin=0, end=2), Partition(begin=2, end=3)]
-    >>> source.read(source.partitions()[1]).label
-    array([1], dtype=uint16)
-    """
+    """Encoded rows in memory, read in blocks."""
 
     rows: Rows
     block: int = 65_536

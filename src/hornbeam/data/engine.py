@@ -151,28 +151,14 @@ class LocalEngine:
 
 
 def group_partitions(partitions: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
-    """Divide partitions into groups of neighbours of nearly equal size, at most one group per partition.
-
-    Examples
-    --------
-    >>> group_partitions("abcde", 3)
-    ['a', 'bc', 'de']
-    >>> group_partitions([], 3)
-    [[]]
-    """
+    """Divide partitions into groups of neighbours of nearly equal size, at most one group per partition."""
     n_groups = max(1, min(n_groups, len(partitions)))
     bounds = [len(partitions) * group // n_groups for group in range(n_groups + 1)]
     return [partitions[begin:end] for begin, end in pairwise(bounds)]
 
 
 def fold_partitions(task: Task, partitions: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
-    """Run a task on a group of partitions, and check that it returns one part per block.
-
-    Examples
-    --------
-    >>> fold_partitions(lambda partitions, power: [sum(part**power for part in partitions)], [3, 4], 2, blocks=1)
-    [25]
-    """
+    """Run a task on a group of partitions, and check that it returns one part per block."""
     parts = task(partitions, shared)
     if len(parts) != blocks:
         raise EngineError(f"a task returned {len(parts)} parts; expected one per block, {blocks}")
@@ -180,27 +166,12 @@ def fold_partitions(task: Task, partitions: Sequence[Any], shared: Any, blocks: 
 
 
 def combine_parts(combine: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
-    """Combine the parts of several tasks without changing them: an engine may use a part again.
-
-    Examples
-    --------
-    >>> one, two = [1], [2]
-    >>> combine_parts(iadd, [one, two]), one
-    ([1, 2], [1])
-    """
+    """Combine the parts of several tasks without changing them: an engine may use a part again."""
     return reduce(combine, parts[1:], deepcopy(parts[0]))
 
 
 def check_least(engine: Any, **least: int) -> None:
-    """Raise `ParameterError` if a parameter of an engine is below its least value; None is always allowed.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> check_least(SimpleNamespace(groups=0), groups=1)
-    Traceback (most recent call last):
-    hornbeam.errors.ParameterError: groups is 0; expected at least 1
-    """
+    """Raise `ParameterError` if a parameter of an engine is below its least value; None is always allowed."""
     for name, smallest in least.items():
         value = getattr(engine, name)
         if value is not None and value < smallest:

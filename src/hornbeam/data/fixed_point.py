@@ -31,21 +31,7 @@ LARGEST_TOTAL = 1e150  # of all rows at the largest weight, so that squares of s
 
 @dataclass(frozen=True, slots=True)
 class WeightSummary:
-    """Summary of positive weights: all that the choice of a unit depends on.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of weights.
-    smallest, largest : float
-    whole : bool
-        Whether every weight is a whole number.
-
-    Examples
-    --------
-    >>> WeightSummary.of(np.array([1.0, 4.0])).merge(WeightSummary.of(np.array([0.5])))
-    WeightSummary(n_rows=3, smallest=0.5, largest=4.0, whole=False)
-    """
+    """Summary of positive weights: all that the choice of a unit depends on."""
 
     n_rows: int = 0
     smallest: float = math.inf
@@ -81,26 +67,14 @@ class WeightSummary:
 
 
 def power_of_two_unit(total: float, bits: int, smallest_exponent: int) -> float:
-    """Return the power of two in which `total` is at least 2**(bits - 1) and less than 2**bits steps.
-
-    Examples
-    --------
-    >>> power_of_two_unit(3.0, 4, -1074), power_of_two_unit(0.0, 4, -1074)
-    (0.25, 1.0)
-    """
+    """Return the power of two in which `total` is at least 2**(bits - 1) and less than 2**bits steps."""
     if total == 0:
         return 1.0
     return math.ldexp(1.0, max(math.frexp(total)[1] - bits, smallest_exponent))
 
 
 def nearest_steps(values: Floats, unit: float) -> Counts:
-    """Return the nearest whole number of steps of a power of two for each value.
-
-    Examples
-    --------
-    >>> nearest_steps(np.array([0.5, -2.1]), 0.25)
-    array([ 2, -8])
-    """
+    """Return the nearest whole number of steps of a power of two for each value."""
     steps: Counts = np.rint(np.ldexp(values, 1 - math.frexp(unit)[1])).astype(np.int64)
     return steps
 
@@ -110,13 +84,6 @@ def product_steps(a: Floats, b: Floats, unit: float) -> Counts:
 
     The product of two floats has up to 106 bits. It is the sum of the rounded product and its error, which is a float
     too (Dekker 1971).
-
-    Examples
-    --------
-    >>> product_steps(np.array([0.1]), np.array([2.0**62]), 1.0)[0]
-    np.int64(461168601842738816)
-    >>> 0.1.as_integer_ratio()[0] * 2**62 // 0.1.as_integer_ratio()[1]
-    461168601842738816
     """
     exponent = 1 - math.frexp(unit)[1]
     product = a * b
@@ -139,17 +106,8 @@ def choose_unit(summary: WeightSummary) -> float:
     """Return the power of two to count weights in.
 
     1 for whole weights, so that weight 2 is exactly a row given twice. For others it is the one by which all
-    rows, at the largest weight, would add up to more than 2**48 and at most 2**49 steps.
-
-    Raises
-    ------
-    DataError
-        If all rows, at the largest weight, would add up to more than 1e150.
-
-    Examples
-    --------
-    >>> choose_unit(WeightSummary(2, 1.0, 3.0, True)), choose_unit(WeightSummary(2, 0.25, 0.5, False)) == 2.0**-49
-    (1.0, True)
+    rows, at the largest weight, would add up to more than 2**48 and at most 2**49 steps; a `DataError` if to
+    more than 1e150.
     """
     if summary.stays_whole:
         return 1.0
@@ -167,15 +125,8 @@ def choose_unit(summary: WeightSummary) -> float:
 def to_fixed_point(weight: Floats, step: float) -> Counts:
     """Return positive weights in steps, at least one step each.
 
-    Raises
-    ------
-    DataError
-        If a step is more than 1 and a weight is less than half of it: to round it up would add more than a row.
-
-    Examples
-    --------
-    >>> to_fixed_point(np.array([0.5, 2.0, 1e-9]), 0.25)
-    array([2, 8, 1])
+    Raises a `DataError` if a step is more than 1 and a weight is less than half of it: rounding it up would
+    add more than half a row.
     """
     steps = nearest_steps(weight, step)
     if step > 1.0 and (n_light := int((steps < 1).sum())):
@@ -192,16 +143,6 @@ def fixed_point_weights(weight: Floats, n_rows: int | None = None) -> tuple[Coun
 
     `n_rows` is the number of rows that have one of these weights, by default as many as there are weights. The steps
     are None if every row counts 1.
-
-    Examples
-    --------
-    >>> fixed_point_weights(np.array([3.0, 1.0]))
-    (array([3, 1]), 1.0)
-    >>> steps, unit = fixed_point_weights(np.array([0.5, 0.25]))
-    >>> (steps * unit).tolist()
-    [0.5, 0.25]
-    >>> fixed_point_weights(np.array([1.0, 1.0]))
-    (None, 1.0)
     """
     summary = WeightSummary.of(weight)
     if n_rows is not None:
@@ -211,23 +152,11 @@ def fixed_point_weights(weight: Floats, n_rows: int | None = None) -> tuple[Coun
 
 
 def are_normalised(total: int, step: float) -> bool:
-    """Whether weights with this total, in steps, add up to one row at most.
-
-    Examples
-    --------
-    >>> are_normalised(4, 0.25), are_normalised(5, 0.25)
-    (True, False)
-    """
+    """Whether weights with this total, in steps, add up to one row at most."""
     return total * step <= NORMALISED_TOTAL
 
 
 def unit_scaled(values: Floats) -> tuple[Floats, float]:
-    """Return the values divided by a power of two, and that power: their squares do not overflow, and no bit changes.
-
-    Examples
-    --------
-    >>> unit_scaled(np.array([3.0, -6.0]))
-    (array([ 0.75, -1.5 ]), 4.0)
-    """
+    """Return the values divided by a power of two, and that power, so that no square overflows; no bit changes."""
     exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1]) - 1
     return np.ldexp(values, -exponent), float(np.ldexp(1.0, exponent))

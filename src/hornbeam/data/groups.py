@@ -38,41 +38,12 @@ _MANY_VALUES = 0.5  # different values of some column for each different row: ro
 
 
 def split_group_column(X: Any, groups: Any) -> tuple[Any, Any]:
-    """Return X without the column that `groups` names, and its values; both unchanged if it names none.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> split_group_column(pd.DataFrame({"age": [31], "patient": ["ann"]}), "patient")[1].tolist()
-    ['ann']
-    """
+    """Return X without the column that `groups` names, and its values; both unchanged if it names none."""
     return take_column(X, groups, "groups") if isinstance(groups, str) and groups != COPIES else (X, groups)
 
 
 def read_groups(groups: Any, n_rows: int) -> Counts:
-    """Number the groups of rows.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n_rows,)
-        The group of each row: numbers, strings, dates or any other values that can be compared.
-    n_rows : int
-
-    Returns
-    -------
-    int64 array of shape (n_rows,)
-        Equal numbers for rows of one group.
-
-    Raises
-    ------
-    DataError
-        If the group of a row is missing, or there is not one for each row.
-
-    Examples
-    --------
-    >>> read_groups(["b", "a", "b"], 3)
-    array([0, 1, 0])
-    """
+    """Number the groups of rows from any values that can be compared; rows of one group have equal numbers."""
     with as_data_error("groups"):
         if np.ma.is_masked(groups):
             raise _missing_error()
@@ -109,15 +80,7 @@ def _missing_error() -> DataError:
 
 
 def hash_groups(column: Any) -> Counts:
-    """Hash the groups of an Arrow column to 64 bits, so that they are the same in every partition.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> ann, bob, again = hash_groups(pa.chunked_array([["ann", "bob"], ["ann"]]))
-    >>> bool(ann == again), bool(ann == bob)
-    (True, False)
-    """
+    """Hash the groups of an Arrow column to 64 bits, so that they are the same in every partition."""
     if column.null_count:
         raise _missing_error()
     encoded = column.combine_chunks().dictionary_encode()
@@ -130,48 +93,24 @@ def hash_groups(column: Any) -> Counts:
 
 
 def copies_as_groups(table: Table) -> Counts:
-    """Make a group of all rows with equal values and an equal target.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> group = copies_as_groups(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]))
-    >>> bool(group[0] == group[2]), bool(group[0] == group[1])
-    (True, False)
-    """
+    """Make a group of all rows with equal values and an equal target."""
     if table.target is None and table.numeric_target is None:
         raise ParameterError("groups='copies' needs the target of the rows; expected y. Pass the labels too.")
     return value_hash(table, target_bits(table)).view(np.int64)
 
 
 def keep_copies_together(table: Table) -> Table:
-    """Return the table with copies as groups if a class was oversampled by copies of its rows; else as it is.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> X = [[float(number)] for number in range(60)] + [[float(number)] for number in range(20)] * 3
-    >>> y = ["rare"] * 20 + ["common"] * 40 + ["rare"] * 60
-    >>> n_units(keep_copies_together(Table.read(X, y))), n_units(keep_copies_together(Table.read(X[:60], y[:60])))
-    (60, 60)
-    """
+    """Return the table with copies as groups if a class was oversampled by copies of its rows; else as it is."""
     return replace(table, group=copies_as_groups(table)) if oversampled_classes(table) else table
 
 
 def oversampled_classes(table: Table) -> tuple[int, ...]:
-    """Find classes that were oversampled by copies of their rows, where that is unmistakable.
+    """Find classes that were oversampled by copies of their rows, where that is unmistakable; none if groups are known.
 
-    Returns
-    -------
-    tuple of int
-        The codes of the classes; empty if groups are known.
-
-    Notes
-    -----
-    At least half of the rows of such a class have an equal row, on average two or more of each different row, in a
-    column with half as many values as there are different rows, or more; and at most 2 % of the rows of the other
-    classes have one. In tables of a few nominal columns equal rows are common in every class: they are different
-    cases.
+    At least half of the rows of such a class have an equal row, on average two or more of each different row,
+    in a column with half as many values as there are different rows, or more; and at most 2 % of the rows of
+    the other classes have one. In tables of a few nominal columns equal rows are common in every class: they
+    are different cases.
     """
     target = table.target
     if target is None or table.group is not None or table.n_rows < 2 * _FEWEST_DISTINCT:
@@ -205,16 +144,7 @@ def _has_no_repeats(column: NDArray[Any]) -> bool:
 
 
 def n_units(table: Table) -> int:
-    """Count the groups of a table; without groups its rows, a row of weight 2 twice.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> n_units(Table.read([[1.0], [2.0]], [0, 1], sample_weight=[1, 3]))
-    4
-    >>> n_units(Table.read([[1.0], [2.0], [3.0]], [0, 1, 1], groups=["ann", "ann", "bob"]))
-    2
-    """
+    """Count the groups of a table; without groups its rows, a row of weight 2 twice."""
     if table.n_groups is not None:
         return table.n_groups
     return table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())

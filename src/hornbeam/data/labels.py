@@ -15,64 +15,25 @@ __all__ = ["Labels", "as_column", "match_labels", "read_labels"]
 
 
 class Labels(NamedTuple):
-    """The classes in sorted order, in the type of y, and the class code of every row.
-
-    Examples
-    --------
-    >>> classes, codes = Labels(np.array(["no", "yes"]), np.array([1, 0, 1], dtype=np.int32))
-    >>> classes[codes].tolist()
-    ['yes', 'no', 'yes']
-    """
+    """The classes in sorted order, in the type of y, and the class code of every row."""
 
     classes: NDArray[Any]
     codes: Indices
 
     def take(self, rows: Bools) -> "Labels":
-        """Return the labels of some rows; the classes stay.
-
-        Examples
-        --------
-        >>> read_labels(["b", "c"]).take(np.array([False, True])).codes
-        array([1], dtype=int32)
-        """
+        """Return the labels of some rows; the classes stay."""
         return Labels(self.classes, self.codes[rows])
 
     def all_classes(self, known: tuple[Label, ...]) -> NDArray[Any]:
-        """Return all classes of a schema, of which these labels may have only some.
-
-        Examples
-        --------
-        >>> read_labels(["b", "c"]).all_classes(("a", "b", "c"))
-        array(['a', 'b', 'c'], dtype='<U1')
-        """
+        """Return all classes of a schema, of which these labels may have only some."""
         return self.classes if len(known) == len(self.classes) else np.array(known)
 
 
 def read_labels(y: Any) -> Labels:
     """Read the class labels of all rows from an array, a list or a series of any data frame library.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Strings, integers, booleans or whole floats; pandas, polars and pyarrow categories count by value.
-
-    Returns
-    -------
-    Labels
-        The sorted classes and an int32 code for every row.
-
-    Raises
-    ------
-    DataError
-        If labels are missing, continuous, or a mixture of strings and numbers.
-
-    Examples
-    --------
-    >>> classes, codes = read_labels(["yes", "no", "yes"])
-    >>> classes
-    array(['no', 'yes'], dtype='<U3')
-    >>> codes
-    array([1, 0, 1], dtype=int32)
+    Strings, integers, booleans or whole floats; categories count by value. Raises a `DataError` if labels are
+    missing, continuous, or a mixture of strings and numbers.
     """
     with as_data_error("y"):
         return _read(y)
@@ -111,13 +72,7 @@ def _read(y: Any) -> Labels:
 
 
 def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
-    """Return the codes of labels in a given order of classes.
-
-    Examples
-    --------
-    >>> match_labels(read_labels(["b", "c", "b"]), ("a", "b", "c"))
-    array([1, 2, 1], dtype=int32)
-    """
+    """Return the codes of labels in a given order of classes."""
     position = {label: code for code, label in enumerate(classes)}
     found = labels.classes.tolist()
     unknown = [label for label in found if label not in position]
@@ -145,13 +100,7 @@ def _as_array(y: Any) -> NDArray[Any]:
 
 
 def as_column(target: NDArray[Any], what: str) -> NDArray[Any]:
-    """Return a target of shape (n_rows,) or (n_rows, 1) as a 1-D array; raise a `DataError` for any other shape.
-
-    Examples
-    --------
-    >>> as_column(np.zeros((3, 1)), "number").shape
-    (3,)
-    """
+    """Return a target of shape (n_rows,) or (n_rows, 1) as a 1-D array; raise a `DataError` for any other shape."""
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
     if target.ndim != 1:

@@ -29,28 +29,12 @@ _HEAVY = 2**16
 class NumericTarget:
     """The numeric target of some rows, and the fixed-point units of its sums.
 
-    Parameters
-    ----------
-    values : float64 array of shape (n_rows,)
-        The target.
-    unit : float
-        The value of one step of weight times target: a power of two, small enough to lose nothing by rounding a value
-        to it, and large enough that the sum over all rows fits 64 bits.
-    square_unit : float
-        The same for weight times squared target.
+    `unit` is the value of one step of weight times target: a power of two, small enough to lose nothing by
+    rounding a value to it, and large enough that the sum over all rows fits 64 bits; `square_unit` is the
+    same for weight times squared target.
 
-    Notes
-    -----
-    Where weights are whole and below 65,536, a row of weight 2 has twice the steps of a row of weight 1: it is
-    exactly a row given twice. With other weights, the product of weight and value is rounded.
-
-    Examples
-    --------
-    >>> target = NumericTarget.of(np.array([1.5, -2.0, 0.25]))
-    >>> (target.numerators() * target.unit).tolist()
-    [1.5, -2.0, 0.25]
-    >>> (target.squares(np.array([1, 2, 4])) * target.square_unit).tolist()
-    [2.25, 8.0, 0.25]
+    Where weights are whole and below 65,536, a row of weight 2 has twice the steps of a row of weight 1: it
+    is exactly a row given twice. With other weights, the product of weight and value is rounded.
     """
 
     values: Floats
@@ -59,25 +43,13 @@ class NumericTarget:
 
     @classmethod
     def of(cls, values: Floats, weight: Counts | None = None, step: float = 1.0) -> Self:
-        """Choose units for values with these weights, in steps; they do not depend on the order of rows.
-
-        Examples
-        --------
-        >>> NumericTarget.of(np.array([1.0, 3.0])).unit == 2.0**-58
-        True
-        """
+        """Choose units for values with these weights, in steps; they do not depend on the order of rows."""
         total = len(values) if weight is None else int(weight.sum()) * step
         return cls(values, *cls.units(largest_size(values), total, len(values)))
 
     @staticmethod
     def units(largest: float, total: float, n_rows: int) -> tuple[float, float]:
-        """Choose units from the largest absolute value and the weight of all rows, which merge in any order.
-
-        Examples
-        --------
-        >>> NumericTarget.units(3.0, 2.0, 2) == (2.0**-58, 2.0**-56)
-        True
-        """
+        """Choose units from the largest absolute value and the weight of all rows, which merge in any order."""
         if (excess := largest * total / _LARGEST_SUM) > 1.0:
             raise DataError(
                 f"The target times the weights is too large to be added up: more than {_LARGEST_SUM:g} over "
@@ -90,70 +62,32 @@ class NumericTarget:
         )
 
     def numerators(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
-        """Return weight times value, in steps of `unit`.
-
-        Examples
-        --------
-        >>> NumericTarget(np.array([1.0, 2.5]), 0.5, 0.5).numerators(np.array([1, 3])).tolist()
-        [2, 15]
-        """
+        """Return weight times value, in steps of `unit`."""
         return _to_steps(self.values, weight, step, self.unit)
 
     def squares(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
-        """Return weight times squared value, in steps of `square_unit`.
-
-        Examples
-        --------
-        >>> NumericTarget(np.array([1.0, 2.0]), 0.5, 0.5).squares().tolist()
-        [2, 8]
-        """
+        """Return weight times squared value, in steps of `square_unit`."""
         return _to_steps(self.values * self.values, weight, step, self.square_unit)
 
     @staticmethod
     def rounding(weight: Counts | None, step: float) -> float:
-        """Return the largest rounding error of a numerator, in steps, by which rows of equal values can differ.
-
-        Examples
-        --------
-        >>> NumericTarget.rounding(np.array([1, 2]), 1.0), NumericTarget.rounding(np.array([1, 2]), 0.25)
-        (0.0, 0.5)
-        """
+        """Return the largest rounding error of a numerator, in steps, by which rows of equal values can differ."""
         return 0.5 if weight is not None and (step != 1.0 or weight.max(initial=0) >= _HEAVY) else 0.0
 
     def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return some rows, in the same units.
-
-        Examples
-        --------
-        >>> NumericTarget.of(np.array([1.0, 3.0])).take(slice(1, 2)).values
-        array([3.])
-        """
+        """Return some rows, in the same units."""
         return type(self)(self.values[rows], self.unit, self.square_unit)
 
 
 def largest_size(values: Floats) -> float:
-    """Return the largest absolute value; 0 of none.
-
-    Examples
-    --------
-    >>> largest_size(np.array([1.0, -3.0]))
-    3.0
-    """
+    """Return the largest absolute value; 0 of none."""
     return float(np.abs(values).max(initial=0.0))
 
 
 def read_numeric_target(y: Any) -> Floats:
     """Read a numeric target from an array, a list or a series of any data frame library.
 
-    Raises
-    ------
-    DataError
-        If values are missing, infinite, too large to be squared, or not numbers.
-
-    Examples
-    --------
-    >>> read_numeric_target([1, 2.5])
-    array([1. , 2.5])
+    Raises a `DataError` if values are missing, infinite, too large to be squared, or not numbers.
     """
     with as_data_error("y"):
         return _read(y)

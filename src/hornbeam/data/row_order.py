@@ -30,27 +30,14 @@ GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the increment of splitmix64: 2**
 
 
 def splitmix64(bits: _Bits) -> _Bits:
-    """Scramble 64-bit integers one to one, with the finaliser of splitmix64 (Steele, Lea and Flood, 2014).
-
-    Examples
-    --------
-    >>> [hex(bits) for bits in splitmix64(np.array([1, 2], np.uint64)).tolist()]
-    ['0x5692161d100b05e5', '0xdbd238973a2b148a']
-    """
+    """Scramble 64-bit integers one to one, with the finaliser of splitmix64 (Steele, Lea and Flood, 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
 
 
 def target_bits(table: Table) -> Counts | Indices:
-    """Return the target as integers to hash: class codes, or the bits of the floats of a numeric target.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> target_bits(Table.read([[1.0], [2.0]], ["no", "yes"]))
-    array([0, 1], dtype=int32)
-    """
+    """Return the target as integers to hash: class codes, or the bits of the floats of a numeric target."""
     if table.numeric_target is not None:
         return np.ascontiguousarray(table.numeric_target.values + 0.0).view(np.int64)  # -0.0 becomes 0.0
     assert table.target is not None
@@ -58,25 +45,7 @@ def target_bits(table: Table) -> Counts | Indices:
 
 
 def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
-    """Hash the codes and the target of every row: equal rows have equal hashes, in any order of rows.
-
-    Parameters
-    ----------
-    codes : array of shape (n_rows, n_features)
-    target : int array of shape (n_rows,)
-        From `target_bits`.
-    seed : int, default 0
-
-    Returns
-    -------
-    uint64 array of shape (n_rows,)
-
-    Examples
-    --------
-    >>> hashes = row_hash(np.array([[0], [1], [0]], np.uint8), np.array([0, 1, 0]))
-    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
-    (True, False)
-    """
+    """Hash the codes and the target (`target_bits`) of every row; equal rows have equal hashes, in any order."""
     feature_number = np.arange(1, codes.shape[1] + 2, dtype=np.uint64)
     factor = splitmix64(feature_number * GOLDEN_GAMMA + np.full(1, seed, np.uint64))
     if target.dtype == np.int64:  # bits of floats, whose sign an even factor would lose
@@ -88,15 +57,7 @@ def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
 
 
 def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits]:
-    """Return an order of rows that depends on their content alone, and the hash of each row of the table.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> order, hashes = canonical_order(Table.read([[1.0], [2.0]], [0, 1]), np.array([[0], [1]], np.uint8))
-    >>> bool(hashes[order[0]] < hashes[order[1]])
-    True
-    """
+    """Return an order of rows that depends on their content alone, and the hash of each row of the table."""
     hashes = row_hash(codes, target_bits(table))
     keys = (hashes,) if table.weight is None else (table.weight, hashes)
     keys = (value_hash(table), *keys)  # rows of equal codes may have different values
@@ -106,15 +67,7 @@ def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits
 
 
 def value_hash(table: Table, target: Counts | Indices | None = None) -> _Bits:
-    """Hash the values of every row, whatever bins they fall into, and its target if that is given.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> hashes = value_hash(Table.read([[1.0], [2.0], [1.0]]))
-    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
-    (True, False)
-    """
+    """Hash the values of every row, whatever bins they fall into, and its target if that is given."""
     feature_number = np.arange(1, len(table.columns) + 1, dtype=np.uint64)
     hashes = np.zeros(table.n_rows, np.uint64)
     if target is not None:
@@ -126,13 +79,7 @@ def value_hash(table: Table, target: Counts | Indices | None = None) -> _Bits:
 
 
 def break_ties(hashes: _Bits) -> _Bits:
-    """Make the hashes of equal rows different, so that a sample by hash does not take all or none of them.
-
-    Examples
-    --------
-    >>> len(set(break_ties(np.array([7, 7, 7], np.uint64)).tolist()))
-    3
-    """
+    """Make the hashes of equal rows different, so that a sample by hash does not take all or none of them."""
     order = np.argsort(hashes, kind="stable")
     place, ordered = np.arange(len(hashes)), hashes[order]
     begin = np.maximum.accumulate(np.where(np.append(False, ordered[1:] == ordered[:-1]), 0, place))
@@ -146,25 +93,6 @@ def unit_ranks(hashes: _Bits, table: Table) -> Counts:
 
     The hash of a group is the sum of those of its rows, so that neither the order of rows nor the names of groups
     matter. A row of weight 2 is added twice, as two rows are.
-
-    Parameters
-    ----------
-    hashes : uint64 array of shape (n_rows,)
-        From `row_hash`.
-    table : Table
-        The rows, with their groups if they have any.
-
-    Returns
-    -------
-    int64 array of shape (n_rows,)
-        The number of the unit of each row, from 0.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> table = Table.read([[1.0], [2.0], [3.0]], groups=["ann", "ann", "bob"])
-    >>> unit_ranks(np.array([30, 10, 25], np.uint64), table)
-    array([0, 0, 1])
     """
     if table.group is not None:
         _, unit = np.unique(table.group, return_inverse=True)
@@ -180,13 +108,7 @@ def unit_ranks(hashes: _Bits, table: Table) -> Counts:
 
 
 def first_units(ranks: Counts | _Bits, n_rows: int) -> NDArray[np.intp]:
-    """Return the rows of the first units: all rows of each, at most `n_rows`; of a larger first unit, some rows.
-
-    Examples
-    --------
-    >>> first_units(np.array([1, 0, 1, 0, 2]), 3), first_units(np.array([0, 0, 1]), 1)
-    (array([1, 3]), array([0]))
-    """
+    """Return the rows of the first units: all rows of each, at most `n_rows`; of a larger first unit, some rows."""
     order = np.argsort(ranks, kind="stable")
     if n_rows < len(order):
         # The first row that is left out must not be one of the last unit.

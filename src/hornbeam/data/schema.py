@@ -209,35 +209,17 @@ def _first_repeated(values: Iterable[Label]) -> Label:
 
 
 def sorted_categories(values: Iterable[Category]) -> tuple[Category, ...]:
-    """Return the distinct values in canonical order: booleans and numbers by value, then strings.
-
-    Examples
-    --------
-    >>> sorted_categories(["b", 10, "a", 9, "b"])
-    (9, 10, 'a', 'b')
-    """
+    """Return the distinct values in canonical order: booleans and numbers by value, then strings."""
     return tuple(sorted(set(values), key=lambda value: (isinstance(value, str), value)))
 
 
 @lru_cache(maxsize=64)
 def generated_names(n_features: int) -> tuple[str, ...]:
-    """Return names for columns without names, as scikit-learn generates them.
-
-    Examples
-    --------
-    >>> generated_names(3)
-    ('x0', 'x1', 'x2')
-    """
+    """Return names for columns without names, as scikit-learn generates them."""
     return tuple([f"x{i}" for i in range(n_features)])
 
 
 @lru_cache(maxsize=64)
 def numeric_features(names: tuple[str, ...]) -> tuple[Feature, ...]:
-    """Return numeric features with these names; cached, because creating them is slow for small fits.
-
-    Examples
-    --------
-    >>> numeric_features(("age", "dose"))[1].name
-    'dose'
-    """
+    """Return numeric features with these names; cached, because creating them is slow for small fits."""
     return tuple([Feature(name) for name in names])

@@ -252,21 +252,7 @@ class Table:
 
 
 def as_table(rows: Any, schema: Schema) -> Table:
-    """Return a table of the schema's features as it is, and read other rows by the schema.
-
-    Raises
-    ------
-    SchemaError
-        If the rows have other features.
-    DataError
-        If they cannot be read.
-
-    Examples
-    --------
-    >>> schema = Table.read([[1], [2]], ["no", "yes"]).schema
-    >>> as_table([[3]], schema).columns[0]
-    array([3.])
-    """
+    """Return a table of the schema's features as it is, and read other rows by the schema."""
     if not isinstance(rows, Table):
         return Table.read(rows, schema=schema)
     if rows.schema.features != schema.features:

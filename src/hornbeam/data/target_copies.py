@@ -46,16 +46,7 @@ type Column = NDArray[Any]
 
 
 def find_copies(table: Table, features: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Yield the features that copy the target of a table, each with a description.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(300.0) % 17
-    >>> table = Table.read(np.column_stack([x, 2 * x % 5]), 3 * x + 1, target=Kind.NUMERIC)
-    >>> list(find_copies(table, [0, 1]))
-    [(0, 'has a correlation of 1.0000 with the target')]
-    """
+    """Yield the features that copy the target of a table, each with a description."""
     if table.n_rows < _FEWEST_ROWS:
         return
     if table.numeric_target is not None:
@@ -84,15 +75,7 @@ def _may_correlate(sample: Floats, target: Floats) -> Bools:
 
 
 def correlation(values: Floats, target: Floats) -> float:
-    """Return the absolute correlation over rows with a value; 0 if undefined or if too many values are missing.
-
-    Examples
-    --------
-    >>> round(correlation(np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 1.0])), 6)
-    1.0
-    >>> correlation(np.array([1.0, 2.0, np.nan]), np.array([3.0, 2.0, 1.0]))
-    0.0
-    """
+    """Return the absolute correlation over rows with a value; 0 if undefined or if too many values are missing."""
     known = np.isfinite(values)
     if not known.all():
         if np.count_nonzero(known) < _KNOWN * len(values):
@@ -166,13 +149,7 @@ def _select(features: Sequence[int], which: Bools) -> list[int]:
 
 
 def wrong_by_value(column: Column, target: Indices, n_classes: int) -> int:
-    """Count the rows that are not in the largest class of their value; all rows if there are too many values.
-
-    Examples
-    --------
-    >>> wrong_by_value(np.array([1.0, 1.0, 5.0, np.nan]), np.array([0, 0, 1, 1]), 2)
-    0
-    """
+    """Count the rows that are not in the largest class of their value; all rows if there are too many values."""
     if len(np.unique(column[:_SAMPLE_ROWS])) > n_classes + 1:
         return len(column)
     values, group = np.unique(column, return_inverse=True)
@@ -185,27 +162,13 @@ def wrong_by_value(column: Column, target: Indices, n_classes: int) -> int:
 
 
 def wrong_by_missing(column: Column, target: Indices) -> int:
-    """Count the wrong rows if missing values predict one of two classes, and values the other.
-
-    Examples
-    --------
-    >>> wrong_by_missing(np.array([1.0, 7.0, np.nan, np.nan]), np.array([0, 0, 1, 0]))
-    1
-    """
+    """Count the wrong rows if missing values predict one of two classes, and values the other."""
     counts = np.bincount(2 * _is_missing(column) + target, minlength=4)
     return len(column) - int(counts.reshape(2, 2).max(axis=1).sum())
 
 
 def wrong_by_cut(column: Floats, target: Indices) -> int:
-    """Count the wrong rows if each side of the best cut, and the missing values, predict one of two classes.
-
-    Examples
-    --------
-    >>> wrong_by_cut(np.array([3.0, 1.0, 2.0, 4.0, np.nan]), np.array([1, 0, 0, 1, 1]))
-    0
-    >>> wrong_by_cut(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 0, 1]))
-    1
-    """
+    """Count the wrong rows if each side of the best cut, and the missing values, predict one of two classes."""
     order = np.argsort(column)  # missing values come last
     values, ones = column[order], np.cumsum(target[order])
     n_known = int(np.searchsorted(values, np.nan))

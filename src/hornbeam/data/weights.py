@@ -30,11 +30,6 @@ class Weights(NamedTuple):
 
     `steps` is None when every row counts 1, `kept` is None when no row is dropped, `class_factors` is None when
     all factors are 1.
-
-    Examples
-    --------
-    >>> Weights(None, 1.0, None, None).unit
-    1.0
     """
 
     steps: Counts | None
@@ -48,39 +43,14 @@ def read_weights(
 ) -> Weights:
     """Convert sample weights to fixed point, and find the factor of every class.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), number or None
-        Zero or more; rows of weight zero are dropped.
-    n_rows : int
-    class_weight : mapping, "balanced" or None
-        A factor per class label, 1 for classes that are not named; or factors that give every class the
-        same total, n / (n_classes * n_of_class) with weighted counts. Rows of a class with factor zero are
-        dropped.
-    labels : Labels, optional
-        The classes and codes of the rows; required with `class_weight`.
+    Rows of weight zero are dropped, and rows of a class with factor zero. A mapping has a factor per class
+    label, 1 for classes that it lacks; "balanced" gives every class the same total, n / (n_classes *
+    n_of_class) with weighted counts. `labels` are required with `class_weight`. The two are not multiplied:
+    sample weights are evidence, class weights only change the search for splits (`apply_class_weight`).
 
-    Returns
-    -------
-    Weights
-        Sample weights in fixed point, their unit, which rows are kept, and the factor of every class.
-
-    Notes
-    -----
-    The two are not multiplied: sample weights are evidence, class weights only change the search for splits
-    (`apply_class_weight`).
-
-    Sample weights that add up to 1 at most are normalised, as boosting libraries do: they are scaled to add up to the
-    number of rows. Unscaled, all rows together would count as one row: less than any minimum weight of a leaf, and
-    little beside the pseudo-counts of a smoother.
-
-    Examples
-    --------
-    >>> read_weights([2, 0, 1], 3)
-    Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]), class_factors=None)
-    >>> steps, unit, _, _ = read_weights([0.5, 0.25, 0.25], 3)
-    >>> (steps * unit).tolist()
-    [1.5, 0.75, 0.75]
+    Sample weights that add up to 1 at most are normalised, as boosting libraries do: they are scaled to add
+    up to the number of rows. Unscaled, all rows together would count as one row: less than any minimum weight
+    of a leaf, and little beside the pseudo-counts of a smoother.
     """
     if sample_weight is None and class_weight is None:
         return Weights(None, 1.0, None, None)
@@ -106,30 +76,9 @@ def read_weights(
 def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
     """Convert sample weights to steps of a given unit: that of the tree that will count the rows.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), number or None
-        Zero or more. Never scaled, also if they add up to less than 1.
-    n_rows : int
-    unit : float
-        The weight of one step.
-
-    Returns
-    -------
-    int64 array of shape (n_rows,) or None
-        The nearest number of steps, at least one except for a weight of zero; None when each row is one step.
-
-    Raises
-    ------
-    DataError
-        If the unit is 1, so that whole rows are counted, and a weight is not whole.
-
-    Examples
-    --------
-    >>> to_steps([0.5, 0.3, 0], 3, 0.125).tolist()
-    [4, 2, 0]
-    >>> to_steps(None, 3, 1.0) is None
-    True
+    The nearest number of steps, at least one except for a weight of zero; None when each row is one step.
+    Weights are never scaled, also if they add up to less than 1. Raises a `DataError` if the unit is 1, so
+    that whole rows are counted, and a weight is not whole.
     """
     if sample_weight is None and unit == 1.0:
         return None
@@ -153,28 +102,9 @@ def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
 def apply_class_weight(
     steps: Counts | None, unit: float, factors: Floats, codes: Indices
 ) -> tuple[Counts | None, float]:
-    """Multiply weights by the factors of their classes, for the search for splits.
+    """Multiply weights, in steps of `unit`, by the factors of their classes, for the search for splits.
 
-    Parameters
-    ----------
-    steps : int64 array of shape (n_rows,) or None
-        The weights in steps of `unit`; None when every row counts 1.
-    unit : float
-        The weight of one step.
-    factors : float64 array of shape (n_classes,)
-        Above zero for every class that has rows.
-    codes : int array of shape (n_rows,)
-        The class of every row.
-
-    Returns
-    -------
-    steps : int64 array of shape (n_rows,) or None
-    unit : float
-
-    Examples
-    --------
-    >>> apply_class_weight(None, 1.0, np.array([5.0, 1.0]), np.array([0, 1, 0]))
-    (array([5, 1, 5]), 1.0)
+    `steps` is None when every row counts 1. Factors are above zero for every class that has rows.
     """
     if unit != 1.0:
         assert steps is not None  # without weights the unit is 1
@@ -190,11 +120,6 @@ def class_steps(factors: Floats, present: Bools, total: int) -> tuple[Counts, fl
 
     A factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice. `total` is the
     weight of all rows; classes that are not `present` have 0 steps.
-
-    Examples
-    --------
-    >>> class_steps(np.array([5.0, 1.0, 2.0]), np.array([True, True, False]), 10)
-    (array([5, 1, 0]), 1.0)
     """
     steps = np.zeros(len(factors), dtype=np.int64)
     rounded, unit = fixed_point_weights(factors[present], total)
@@ -203,13 +128,7 @@ def class_steps(factors: Floats, present: Bools, total: int) -> tuple[Counts, fl
 
 
 def class_weighted(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
-    """Return weights times the factors of their classes, as floats.
-
-    Examples
-    --------
-    >>> class_weighted(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
-    array([1.5 , 0.25])
-    """
+    """Return weights times the factors of their classes, as floats."""
     with np.errstate(over="ignore"):  # an overflow raises an error below
         product: Floats = steps * unit * factors[codes]
     if not np.isfinite(product).all():
@@ -220,13 +139,7 @@ def class_weighted(steps: Counts, unit: float, factors: Floats, codes: Indices) 
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
-    """Read the weight of every row; raise a `DataError` unless all are finite numbers of zero or more.
-
-    Examples
-    --------
-    >>> read_sample_weight(2, 3)
-    array([2., 2., 2.])
-    """
+    """Read the weight of every row; raise a `DataError` unless all are finite numbers of zero or more."""
     with as_data_error("sample_weight"):
         try:
             weight = np.asarray(sample_weight, dtype=np.float64)
@@ -256,38 +169,14 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
 
 
 def no_weight_error() -> DataError:
-    """Return the error for weights that are all zero.
-
-    Examples
-    --------
-    >>> print(no_weight_error())
-    Every row has weight 0. Sample weights must contain at least one non-zero number.
-    """
+    """Return the error for weights that are all zero."""
     return DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
 
 
 def class_factors(class_weight: Any, classes: Sequence[Label], totals: Callable[[], Counts]) -> Floats:
-    """Find the factor of every class.
+    """Find the factor of every class, in the order of their codes; `class_weight` is that of `read_weights`.
 
-    Parameters
-    ----------
-    class_weight : mapping or "balanced"
-        As for `read_weights`.
-    classes : sequence of labels
-        In the order of their codes.
-    totals : callable
-        Returns the weight of every class in steps; called for "balanced" only.
-
-    Returns
-    -------
-    float64 array of shape (n_classes,)
-
-    Examples
-    --------
-    >>> class_factors({"ill": 5}, ["ill", "well"], lambda: np.array([10, 30]))
-    array([5., 1.])
-    >>> class_factors("balanced", ["ill", "well"], lambda: np.array([10, 30]))
-    array([2.        , 0.66666667])
+    `totals` returns the weight of every class in steps; it is called for "balanced" only.
     """
     if isinstance(class_weight, str):
         if class_weight != "balanced":

@@ -32,32 +32,10 @@ class Cut:
 
 
 def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: int) -> list[Cut]:
-    """Cut numeric features into at most `max_bins` bins each.
+    """Cut numeric or ordinal features into at most `max_bins` bins each; weights have no effect.
 
-    Parameters
-    ----------
-    source, engine
-        The rows, and the engine that counts them. Weights have no effect.
-    features : sequence of int
-        Positions of numeric or ordinal columns.
-    max_bins : int
-        A feature with no more distinct values than this gets a bin for each value.
-
-    Returns
-    -------
-    list of Cut
-        One per feature, in the order of `features`. An edge between two values is the shortest decimal in the
-        middle half between them.
-
-    Examples
-    --------
-    >>> from hornbeam.data.engine import LocalEngine
-    >>> from hornbeam.data.table import Table
-    >>> from hornbeam.data.sources import MemorySource
-    >>> source = MemorySource(Table.read([[0.1], [0.2], [0.7]]))
-    >>> [cut] = fit_cuts(source, LocalEngine(), [0], 255)
-    >>> cut.edges, cut.values
-    (array([0.15, 0.4 ]), array([0.1, 0.2, 0.7]))
+    A feature with no more than `max_bins` distinct values gets a bin for each. An edge between two values is
+    the shortest decimal in the middle half between them.
     """
     cuts: list[Cut] = []
     for begin in range(0, len(features), FEATURES_AT_ONCE):

@@ -15,14 +15,7 @@ DIVISORS = np.array([float(10 ** min(max(-exponent, 0), 22)) for exponent in ran
 
 
 def midpoint(left: Floats, right: Floats) -> Floats:
-    """Return the middle of each pair ``left < right``: finite, at least `left` and below `right`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> midpoint(np.array([1.0, 0.0, 5e-324]), np.array([2.0, np.inf, 1e-323]))
-    array([1.50000000e+000, 8.98846567e+307, 4.94065646e-324])
-    """
+    """Return the middle of each pair ``left < right``: finite, at least `left` and below `right`."""
     left = np.maximum(left, -LARGEST)
     with np.errstate(invalid="ignore"):
         middle = left / 2 + np.minimum(right, LARGEST) / 2
@@ -33,12 +26,6 @@ def shortest_between(left: Floats, right: Floats) -> Floats:
     """Return the shortest decimal in the middle half between each pair ``left < right``.
 
     Finite, at least `left` and below `right`; the midpoint where two floats are too close for a decimal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> shortest_between(np.array([0.1, 1.0, 1.0, 1234.5]), np.array([0.2, 2.0, np.pi, 1301.0]))
-    array([1.50e-01, 1.50e+00, 2.00e+00, 1.27e+03])
     """
     shortest = middle = midpoint(left, right)
     low, high = midpoint(left, middle), midpoint(middle, right)

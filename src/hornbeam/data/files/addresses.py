@@ -31,20 +31,8 @@ _WITH_PORT = ("hdfs://", "viewfs://")  # these have no passwords
 class Address(str):
     """The address of a file or folder in a store; the text has no credentials and no options, `full` has them.
 
-    Messages, fingerprints and manifests contain the text. Only the functions of `stores` use `full`.
-
-    Parameters
-    ----------
-    full : str
-        The address as pyarrow accepts it.
-
-    Examples
-    --------
-    >>> folder = Address("s3://key:secret@bucket/rows?region=eu-west-1")
-    >>> folder.below("year=2024/part 0.parquet")
-    's3://bucket/rows/year=2024/part%200.parquet'
-    >>> folder.below("a.parquet").full
-    's3://key:secret@bucket/rows/a.parquet?region=eu-west-1'
+    Messages, fingerprints and manifests contain the text. Only the functions of `stores` use `full`, which
+    pyarrow accepts.
     """
 
     full: str
@@ -63,15 +51,7 @@ class Address(str):
 
 
 def is_remote(path: str | PathLike[str]) -> bool:
-    """Whether a path is the address of a store, such as S3.
-
-    Examples
-    --------
-    >>> is_remote("s3://bucket/rows.parquet"), is_remote("rows.parquet")
-    (True, False)
-    >>> is_remote(Path("s3://key:secret@bucket/rows.parquet"))
-    True
-    """
+    """Whether a path is the address of a store, such as S3."""
     text = str(path)
     if isinstance(path, Address):
         return True
@@ -84,11 +64,6 @@ def as_path[Named](path: Named) -> Named | str:
 
     Escapes such as ``%20`` are resolved, unless only a file or folder exists whose name has them, as in tables of
     Iceberg.
-
-    Examples
-    --------
-    >>> as_path("file:///data/the%20rows"), as_path("rows"), as_path("s3://bucket/rows")
-    ('/data/the rows', 'rows', 's3://bucket/rows')
     """
     text = str(path)
     if text.startswith("file:/") and _parts(text)[1]:
@@ -105,14 +80,7 @@ def as_path[Named](path: Named) -> Named | str:
 def require_disk(
     name: str, path: str | PathLike[str], expected: str = "a folder on a disk that all workers see"
 ) -> None:
-    """Raise `ParameterError` if a path that must be on a disk is the address of a store.
-
-    Examples
-    --------
-    >>> require_disk("cache", "s3://bucket/codes")
-    Traceback (most recent call last):
-    hornbeam.errors.ParameterError: cache is 's3://bucket/codes', an address of a store; expected a folder on a disk ...
-    """
+    """Raise `ParameterError` if a path that must be on a disk is the address of a store."""
     if is_remote(path):
         raise ParameterError(
             f"{name} is {without_credentials(str(path))!r}, an address of a store; expected {expected}."
@@ -122,18 +90,8 @@ def require_disk(
 def without_credentials(address: str) -> str:
     """Return an address without the user name, password and options it may contain.
 
-    Examples
-    --------
-    >>> without_credentials("s3://key:secret@bucket/rows?endpoint_override=localhost")
-    's3://bucket/rows'
-    >>> without_credentials("abfs://container:key@account.dfs.core.windows.net/rows")
-    'abfs://container@account.dfs.core.windows.net/rows'
-    >>> without_credentials("s3://key:sec/ret@bucket/rows")  # such a key is refused, but it is a key
-    's3://bucket/rows'
-    >>> without_credentials("s3://key:12/se?cr@et@bucket/rows")
-    's3://bucket/rows'
-    >>> without_credentials("/data/rows@home.parquet")
-    '/data/rows@home.parquet'
+    A password with an unescaped slash or @ is refused later; no part of it may be in the message, so it is
+    removed too.
     """
     scheme, credentials, rest = _parts(address)
     if scheme.startswith("abfs") and (container := re.split("[:@]", credentials)[0]):
@@ -142,13 +100,7 @@ def without_credentials(address: str) -> str:
 
 
 def needs_escapes(address: str) -> bool:
-    """Whether a user name or password has characters that end it in an address.
-
-    Examples
-    --------
-    >>> needs_escapes("s3://key:sec/ret@bucket/rows"), needs_escapes("s3://key:sec%2Fret@bucket/rows")
-    (True, False)
-    """
+    """Whether a user name or password has characters that end it in an address."""
     return re.search(r"[/?#@\s]", _parts(address)[1]) is not None
 
 

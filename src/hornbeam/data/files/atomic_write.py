@@ -46,30 +46,7 @@ class _Lock(Enum):
 def write_atomic(
     path: str | PathLike[str], parts: Iterable[bytes | memoryview], *, private: bool = False
 ) -> None:
-    r"""Write a file that replaces the old one when it is complete; after an error the old one is unchanged.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, as for `open_atomic`.
-    parts : iterable of bytes
-        The content.
-    private : bool, default False
-        As for `open_atomic`.
-
-    Raises
-    ------
-    StorageError
-        As for `open_atomic`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomic(f"{folder}/rows.csv", [b"label", b"\nno"])
-    ...     Path(folder, "rows.csv").read_text()
-    'label\nno'
-    """
+    """Write a file that replaces the old one when it is complete; after an error the old one is unchanged."""
     with open_atomic(path, private=private) as file:
         file.writelines(parts)
 
@@ -78,45 +55,17 @@ def write_atomic(
 def open_atomic(
     path: str | PathLike[str], *, timeout: float = TIMEOUT, private: bool = False
 ) -> Iterator[BinaryIO]:
-    r"""Open a file that replaces the old one when the block ends; after an error the old one is unchanged.
+    """Open a file that replaces the old one when the block ends; after an error the old one is unchanged.
 
-    Parameters
-    ----------
-    path : str or path
-        The file. A pipe or a device is not replaced but written to.
-    timeout : float, default 60.0
-        Seconds to wait for another process that writes to the same path; they begin anew with each such process.
-    private : bool, default False
-        Whether only this user can read the new file, whatever the permissions of the old one.
+    A pipe or a device is not replaced but written to. `timeout` is in seconds, and begins anew with each
+    other process that writes to the same path; after it a `StorageError` is raised. A `private` file can be
+    read by this user only, whatever the permissions of the old one; any other, from the first byte on, only
+    by users that can read the old one.
 
-    Yields
-    ------
-    binary file
-        To write to.
-
-    Raises
-    ------
-    ParameterError
-        If the file is in a store.
-    StorageError
-        If one other process still writes to this path after that time, or the temporary name is in use and is not a
-        regular file.
-
-    Notes
-    -----
-    The new file is written as ``.<name>.saving`` in the same folder, under a lock that ends with the process. The
-    temporary file of a killed process is deleted by the next one that writes to the same path. From the first byte on,
-    the new file is readable only by users that can read the old one. If the file system has no locks, the file is
-    written without one, but the temporary file of a killed process must be deleted by hand.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with open_atomic(f"{folder}/rows.csv") as file:
-    ...         _ = file.write(b"label\nno")
-    ...     Path(folder, "rows.csv").read_text()
-    'label\nno'
+    The new file is written as ``.<name>.saving`` in the same folder, under a lock that ends with the process.
+    The temporary file of a killed process is deleted by the next one that writes to the same path. If the
+    file system has no locks, the file is written without one, but the temporary file of a killed process must
+    be deleted by hand.
     """
     require_disk("path", path, FILE_ON_DISK)
     path = Path(os.path.realpath(path))
@@ -239,13 +188,7 @@ def rename(file: BinaryIO, path: Path, name: Path) -> None:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Delete a file of `create_locked` unless a running process has its lock, or the file system has no locks.
-
-    Raises
-    ------
-    StorageError
-        If it is not a regular file.
-    """
+    """Delete a file of `create_locked` unless a running process has its lock, or the file system has no locks."""
     if sys.platform != "win32":
         _remove_unlocked(path)
     elif path.exists():

@@ -20,33 +20,11 @@ __all__ = ["EncodedCache"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCache:
-    """Encoded rows on disk, read partition by partition.
+    """Encoded rows on disk, one file per partition; created by `write`.
 
-    Created by `write`. It has no open file. Kernels change rows only in memory, never in the files.
-
-    Parameters
-    ----------
-    folder : str
-        The folder of the files; workers on other machines must see it under the same path.
-    key : str
-        Hash of the rows and bins; the names of the files begin with it.
-    n_features : int
-    unit : float
-        The weight of one integer step.
-    addresses : tuple of Partition
-        The partitions, each in a file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from hornbeam.data import LocalEngine, MemorySource, Table
-    >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
-    >>> bins, folder = Bins.fit(source, LocalEngine()), tempfile.TemporaryDirectory()
-    >>> cache = EncodedCache.write(source, bins, folder.name, LocalEngine())
-    >>> cache.read(cache.partitions()[0])
-    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
-    >>> cache.remove()
-    >>> folder.cleanup()
+    It has no open file. Kernels change rows only in memory, never in the files. Workers on other machines
+    must see `folder` under the same path. `key` is a hash of the rows and bins, with which the names of the
+    files begin; `unit` is the weight of one integer step.
     """
 
     folder: str
@@ -59,28 +37,11 @@ class EncodedCache:
     def write(
         cls, source: Source, bins: Bins, folder: str | os.PathLike[str], engine: Engine
     ) -> "EncodedCache":
-        """Encode all rows of a source into files, one per partition.
+        """Encode all rows of a source into files, one per partition; several caches may share a folder.
 
-        Parameters
-        ----------
-        source : Source
-            Rows with their target.
-        bins : Bins
-            The bins of its features.
-        folder : str or path
-            Where to write; created if it does not exist. Several caches may share it.
-        engine : Engine
-            Encodes the rows.
-
-        Returns
-        -------
-        EncodedCache
-
-        Notes
-        -----
-        Existing files of the same rows in the same bins are checked and kept, so a second call only reads them, and a
-        call after a crash continues where the first stopped. Files that are damaged or truncated are written again.
-        A file has its name only when it is complete.
+        Existing files of the same rows in the same bins are checked and kept, so a second call only reads
+        them, and a call after a crash continues where the first stopped. Files that are damaged or truncated
+        are written again. A file has its name only when it is complete.
         """
         need_arrow()
         require_disk("cache", folder)

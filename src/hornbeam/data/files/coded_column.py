@@ -14,27 +14,9 @@ __all__ = ["CodedColumn"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedColumn:
-    """A column of few distinct values: a code per row, and the value of each code.
+    """A column of few distinct values: a code per row, and the value of each code, None if missing.
 
-    Parameters
-    ----------
-    codes : int array of shape (n_rows,)
-        Positions in `values`.
-    values : sequence
-        Strings, numbers or booleans; values of several types are written as text. None is a missing value.
-
-    Examples
-    --------
-    >>> column = CodedColumn(np.array([1, 0, 1]), ("no", "yes"))
-    >>> column.tolist()
-    ['yes', 'no', 'yes']
-    >>> import pyarrow as pa
-    >>> pa.array(column).type
-    DictionaryType(dictionary<values=string, indices=int32, ordered=0>)
-    >>> pa.array(CodedColumn(np.array([1, 0]), (10, 20))).to_pylist()
-    [20, 10]
-    >>> pa.array(CodedColumn(np.array([1, 0]), (None, "yes"))).to_pylist()
-    ['yes', None]
+    Values of several types are written as text.
     """
 
     codes: NDArray[Any]

@@ -30,40 +30,15 @@ def read_delimited(
     missing: Sequence[str] = MISSING_MARKS,
     encoding: str = "utf-8",
 ) -> Any:
-    r"""Read a text file whose first row names its columns, a block at a time.
+    """Read a text file whose first row names its columns as a pyarrow table, a block at a time.
 
-    Parameters
-    ----------
-    data : bytes, or callable () -> binary stream
-        The content of the file, or a function that opens it; it may be called several times.
-    name : str
-        The name of the file in messages.
-    types : mapping from column to {"number", "text", "boolean"}, optional
-        Types of some columns; those of the others are inferred. Texts keep the zeros of ``007``.
-    delimiter : str, optional
-        Separates values; by default the most frequent of ``, ; | `` and tab in the first row.
-    decimal : str, default "."
-        The decimal point.
-    missing : sequence of str
-        Texts that stand for a missing value.
-    encoding : str, default "utf-8"
+    `data` is the content, or a function that opens a binary stream, which may be called several times; `name`
+    is the name of the file in messages. `types` maps columns to "number", "text" or "boolean", those of the
+    others are inferred; texts keep the zeros of ``007``. The default delimiter is the most frequent of ``, ;
+    | `` and tab in the first row. The table has no blanks around names and texts, and texts as dictionaries.
 
-    Returns
-    -------
-    pyarrow.Table
-        Without blanks around names and texts, and with texts as dictionaries.
-
-    Raises
-    ------
-    DataError
-        If the file is empty, ragged or of another encoding, if two columns have the same name, or if a column has
-        another type than `types`.
-
-    Examples
-    --------
-    >>> table = read_delimited(b"age, smokes\n30, no\n41, ?\n", "people.csv")
-    >>> table["age"].to_pylist(), table["smokes"].to_pylist()
-    ([30, 41], ['no', None])
+    Raises a `DataError` if the file is empty, ragged or of another encoding, if two columns have the same
+    name, or if a column has another type than `types`.
     """
     import_extra("pyarrow", "cli", "Reading text files")
     import pyarrow as pa
@@ -103,13 +78,7 @@ def read_delimited(
 
 
 def arrow_types() -> dict[str, Any]:
-    """Return the Arrow type of each type name.
-
-    Examples
-    --------
-    >>> arrow_types()["number"]
-    DataType(double)
-    """
+    """Return the Arrow type of each type name."""
     import pyarrow as pa
 
     return {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}

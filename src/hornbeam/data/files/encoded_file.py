@@ -24,27 +24,10 @@ _HEADERS = 1 << 16  # most bytes of a file beside the rows
 class EncodedFile:
     """Encoded rows in an uncompressed Arrow file, as one record batch.
 
-    The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits per row (so that they are stored row
-    by row, as the kernels require), ``label`` (uint16) or, of a numeric target, ``numerator`` (int64), and, if rows are
-    weighted, ``weight`` (int64).
-
-    Parameters
-    ----------
-    path : Path
-    key : str
-        Hash of its rows and bins, which its header must have too.
-    n_rows : int
-        The number of rows it must have.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> rows = Rows(np.array([[0, 3], [1, 2]], np.uint8), np.array([1, 0], np.uint16), None)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = EncodedFile(Path(folder, "rows.arrow"), "a key", 2)
-    ...     file.write(rows)
-    ...     file.is_valid(2), EncodedFile(file.path, "another key", 2).is_valid(2)
-    (True, False)
+    The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits per row (so that they are stored
+    row by row, as the kernels require), ``label`` (uint16) or, of a numeric target, ``numerator`` (int64),
+    and, if rows are weighted, ``weight`` (int64). The file must have `n_rows` rows, and in its header the
+    `key`, a hash of its rows and bins.
     """
 
     path: Path
@@ -66,13 +49,7 @@ class EncodedFile:
             writer.write_batch(batch)
 
     def read(self, n_features: int) -> Rows:
-        """Read the rows into arrays that may be changed, which does not change the file.
-
-        Raises
-        ------
-        DataError
-            If the file is damaged, or has other rows.
-        """
+        """Read the rows into arrays that may be changed, which does not change the file."""
         return self._read(n_features)[0]
 
     def is_valid(self, n_features: int) -> bool:

@@ -18,13 +18,7 @@ _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}")
 
 
 def folder_values(file: str) -> dict[str, str | None]:
-    """Return the columns in the folder names of a path, and their values as text; None if missing.
-
-    Examples
-    --------
-    >>> folder_values("/data/year=2024/city=Bad%20Ems/part-0.parquet")
-    {'year': '2024', 'city': 'Bad Ems'}
-    """
+    """Return the columns in the folder names of a path, ``year=2024/``, and their values as text; None if missing."""
     folders = unquote(file).split("/") if is_remote(file) else PurePath(file).parts
     pairs = [folder.partition("=") for folder in folders[:-1]]
     return {
@@ -37,27 +31,11 @@ def folder_values(file: str) -> dict[str, str | None]:
 def folder_types(
     files: Sequence[str], text: Collection[str] = (), needed: Collection[str | None] | None = None
 ) -> dict[str, str]:
-    """Return the type of each column in folder names: numbers if all its values are whole numbers, else text.
+    """Return the type of each column in folder names: `NUMBERS` if all its values are whole numbers, else `TEXT`.
 
-    Parameters
-    ----------
-    files : sequence of str
-    text : collection of str
-        Columns that are text in any case.
-    needed : collection of str, optional
-        Leave out other columns if they have one value in all files: a folder above all of them, such as ``run=3``, says
-        nothing about the rows. None: all columns are needed.
-
-    Returns
-    -------
-    dict
-        From names to `NUMBERS` or `TEXT`.
-
-    Examples
-    --------
-    >>> files = ["run=3/year=2023/of=a/0.parquet", "run=3/year=2024/of=7/0.parquet"]
-    >>> folder_types(files, needed=["of"])
-    {'year': 'numbers', 'of': 'text'}
+    Columns of `text` are text in any case. A column that is not `needed` and has one value in all files is
+    left out: a folder above all of them, such as ``run=3``, has no information about the rows. None: all
+    columns are needed.
     """
     types: dict[str, str] = {}
     found = [folder_values(file) for file in files]
@@ -74,14 +52,7 @@ def folder_types(
 
 
 def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> list[Footer]:
-    """Add the columns in folder names to those of the files, after them; a column of the file itself takes precedence.
-
-    Examples
-    --------
-    >>> footer = Footer("year=2024/0.parquet", 0, 0, (1,), {"age": "numbers"})
-    >>> add_folder_types([footer], {"year": "numbers"})[0].sorts
-    {'age': 'numbers', 'year': 'numbers'}
-    """
+    """Add the columns in folder names after those of the files; a column of the file itself takes precedence."""
     return [
         replace(footer, sorts=footer.sorts | {name: types[name] for name in _absent(footer, types)})
         for footer in footers
@@ -89,13 +60,7 @@ def add_folder_types(footers: Sequence[Footer], types: Mapping[str, str]) -> lis
 
 
 def folder_array(file: str, name: str, held: str, n_rows: int) -> Any:
-    """Return a column that is not in the file as a pyarrow array: one value of the folder names, or nulls.
-
-    Examples
-    --------
-    >>> folder_array("year=2024/0.parquet", "year", NUMBERS, 2).to_pylist()
-    [2024, 2024]
-    """
+    """Return a column that is not in the file as a pyarrow array: one value of the folder names, or nulls."""
     import pyarrow as pa
 
     if held == NOTHING:

@@ -43,11 +43,6 @@ class Footer:
     """The facts about one file: size, time of change, rows of each row group, and type of every column.
 
     `index` names the columns that are the index of a pandas frame.
-
-    Examples
-    --------
-    >>> Footer("a.parquet", 1_000, 0, (50, 50), {"age": "numbers"}).groups
-    (50, 50)
     """
 
     file: str
@@ -59,18 +54,7 @@ class Footer:
 
 
 def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
-    """Read the footers of some files, in their order; no rows are read.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> from hornbeam.data.engine import LocalEngine
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
-    ...     pq.write_table(pa.table({"age": [30, 41], "smokes": ["no", None]}), file.name)
-    ...     [footer] = read_footers([file.name], LocalEngine())
-    >>> footer.sorts, footer.groups
-    ({'age': 'numbers', 'smokes': 'text'}, (2,))
-    """
+    """Read the footers of some files, in their order; no rows are read."""
     [footers] = engine.reduce(_read_footers, files, None)
     place = dict(zip(files, count(), strict=False))
     return sorted(footers, key=lambda footer: place[footer.file])
@@ -79,22 +63,8 @@ def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
 def merge_columns(columns: Mapping[str, Iterable[str]], optional: Collection[str] | None = ()) -> list[str]:
     """Return the columns of some files: those of all files in the order of the first, then those of some by name.
 
-    Parameters
-    ----------
-    columns : mapping from str to iterable of str
-        The columns of each file.
-    optional : collection of str or None
-        Columns that files may lack; None for all.
-
-    Raises
-    ------
-    DataError
-        If a file lacks another column; the same one for every order of the files.
-
-    Examples
-    --------
-    >>> merge_columns({"a.parquet": ["z", "age"], "b.parquet": ["age", "dose"]}, None)
-    ['age', 'dose', 'z']
+    Files may lack `optional` columns, or any if None; a file that lacks another one is a `DataError`, with
+    the same file and column for every order of the files.
     """
     found = {file: dict.fromkeys(names) for file, names in columns.items()}
     counts = Counter(name for names in found.values() for name in names)
@@ -115,15 +85,7 @@ def merge_columns(columns: Mapping[str, Iterable[str]], optional: Collection[str
 def common_types(
     footers: Sequence[Footer], names: Iterable[str], optional: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return the type of each named column; raise a `DataError` if files differ, or lack one that is not optional.
-
-    Examples
-    --------
-    >>> one = Footer("a.parquet", 0, 0, (1,), {"age": "numbers"})
-    >>> common_types([one, Footer("b.parquet", 0, 0, (1,), {"age": "text"})], ["age"])
-    Traceback (most recent call last):
-    hornbeam.errors.DataError: Column 'age' holds numbers in 'a.parquet', but text in 'b.parquet'; ...
-    """
+    """Return the type of each named column; raise a `DataError` if files differ, or lack one that is not optional."""
     found: dict[str, str] = {}
     for name in names:
         first: Footer | None = None
@@ -148,28 +110,14 @@ def common_types(
 
 
 def feature_kind(name: str, held: str) -> Kind:
-    """Return the kind of feature for a type of values.
-
-    Examples
-    --------
-    >>> feature_kind("colour", TEXT)
-    <Kind.NOMINAL: 'nominal'>
-    """
+    """Return the kind of feature for a type of values."""
     if held not in KINDS:
         raise unusable_column_error(name, held, temporal=held.startswith(("date", "time", "duration")))
     return KINDS[held]
 
 
 def row_group_partitions(footers: Sequence[Footer], most_rows: int) -> list[Partition]:
-    """Return a partition per row group, or several for a group of more than `most_rows` rows.
-
-    Examples
-    --------
-    >>> row_group_partitions([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
-    [Partition(begin=0, end=3, file='a.parquet', group=0, part=0),
-     Partition(begin=3, end=5, file='a.parquet', group=2, part=0),
-     Partition(begin=5, end=8, file='a.parquet', group=2, part=1)]
-    """
+    """Return a partition per row group, or several for a group of more than `most_rows` rows."""
     partitions, begin = [], 0
     for footer in footers:
         for group, n_rows in enumerate(footer.groups):

@@ -122,14 +122,7 @@ def _regrouped(tables: Iterator[Any], group_rows: int) -> Iterator[Any]:
 
 
 def parquet_bytes(columns: Mapping[str, Any]) -> Any:
-    """Encode columns as the bytes of one Parquet file.
-
-    Examples
-    --------
-    >>> import pyarrow as pa, pyarrow.parquet as pq
-    >>> pq.read_table(pa.BufferReader(parquet_bytes({"p": [0.25, 0.75]}))).to_pydict()
-    {'p': [0.25, 0.75]}
-    """
+    """Encode columns as the bytes of one Parquet file."""
     need_arrow()
     import pyarrow as pa
 

@@ -20,39 +20,17 @@ type Paths = str | Path | Iterable[str | Path]
 
 
 def need_arrow() -> None:
-    """Raise `MissingExtraError`, with the extra to install, unless pyarrow can be imported.
-
-    Examples
-    --------
-    >>> need_arrow()
-    """
+    """Raise `MissingExtraError`, with the extra to install, unless pyarrow can be imported."""
     import_extra("pyarrow", "parquet", "Reading Parquet and Arrow files")
 
 
 def list_files(paths: Paths) -> list[str]:
     """List the files at some paths, as absolute paths or addresses, each once.
 
-    Parameters
-    ----------
-    paths : str, Path or iterable of them
-        Files, in this order. A folder stands for the ``*.parquet`` files in it and below, a pattern such
-        as ``"rows-*.parquet"`` for the files it matches, both sorted by name. Names that begin with a dot are
-        skipped, and in folders those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
-        files, folders and patterns (without ``?``) of the stores that pyarrow supports, and ``"file:///data/rows"``
-        those of the disk.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("b.parquet", "a.parquet", "_SUCCESS"):
-    ...         Path(folder, name).touch()
-    ...     [Path(file).name for file in list_files(folder)]
-    ['a.parquet', 'b.parquet']
+    A folder stands for the ``*.parquet`` files in it and below, a pattern such as ``"rows-*.parquet"`` for
+    the files it matches, both sorted by name. Names that begin with a dot are skipped, and in folders those
+    with an underscore. Addresses such as ``"s3://bucket/rows"`` name files, folders and patterns (without
+    ``?``) of the stores that pyarrow supports, and ``"file:///data/rows"`` those of the disk.
     """
     paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
     files: list[str] = []

@@ -14,31 +14,10 @@ __all__ = ["Profile"]
 class Profile:
     """Facts about one column of an Arrow table or of a `Table`.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    holds : str
-        "number", "text", "boolean", "date" or, for anything else, "other".
-    n_rows : int
-    n_missing : int
-        Number of rows without a value.
-    n_distinct : int
-        Number of different values, without missing ones.
-    whole : bool
-        Whether all values are whole numbers.
-    is_row_number : bool
-        Whether the values are consecutive whole numbers, each once, in the order of the rows.
-    width : float
-        If every row has another whole number: how many whole numbers there are from the smallest to the largest.
-        Else 0.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> found = Profile.of("id", pa.chunked_array([[7, 8, 9]]))
-    >>> found.holds, found.n_distinct, found.whole, found.is_row_number, found.width
-    ('number', 3, True, True, 3.0)
+    `holds` is "number", "text", "boolean", "date" or "other"; `n_distinct` does not count missing values.
+    `is_row_number`: the values are consecutive whole numbers, each once, in the order of the rows. `width`:
+    if every row has another whole number, how many whole numbers there are from the smallest to the largest,
+    else 0.
     """
 
     name: str
@@ -69,14 +48,7 @@ class Profile:
 
     @classmethod
     def of_numbers(cls, name: str, values: Floats) -> "Profile":
-        """Profile a float array, NaN where a value is missing.
-
-        Examples
-        --------
-        >>> found = Profile.of_numbers("id", np.array([7.0, 9.0, 8.0]))
-        >>> found.n_distinct, found.whole, found.is_row_number, found.width
-        (3, True, False, 3.0)
-        """
+        """Profile a float array, NaN where a value is missing."""
         known = values[~np.isnan(values)]
         distinct, whole = len(np.unique(known)), bool((known == np.rint(known)).all())
         counts, width = False, 0.0
@@ -88,13 +60,7 @@ class Profile:
 
     @classmethod
     def of_codes(cls, name: str, codes: Indices) -> "Profile":
-        """Profile an array of category codes, negative where a value is missing.
-
-        Examples
-        --------
-        >>> Profile.of_codes("colour", np.array([0, 2, 2, -1], np.int32)).n_distinct
-        2
-        """
+        """Profile an array of category codes, negative where a value is missing."""
         known = codes[codes >= 0]
         distinct = int(np.count_nonzero(np.bincount(known)))
         return cls(name, "text", len(codes), len(codes) - len(known), distinct)

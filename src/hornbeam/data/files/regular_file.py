@@ -13,24 +13,7 @@ __all__ = ["open_regular"]
 
 
 def open_regular(path: str | PathLike[str]) -> BufferedReader:
-    """Open a regular file for reading; raise an error for a pipe, device, socket or folder, without blocking.
-
-    Raises
-    ------
-    ParameterError
-        If it is in a store.
-    StorageError
-        If it is not a regular file.
-    OSError
-        If there is no such file, or reading is not permitted.
-
-    Examples
-    --------
-    >>> open_regular("/dev/null")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: this is a device; expected a regular file
-    """
+    """Open a regular file for reading; raise an error for a pipe, device, socket or folder, without blocking."""
     require_disk("path", path, FILE_ON_DISK)
     _check_regular(Path(path).stat().st_mode)  # before opening, which may change the state of a device
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -18,13 +18,7 @@ BUFFER_BYTES = 1 << 20  # read at a time from each column
 
 
 def part_rows(n_columns: int) -> int:
-    """Return the number of rows to read at once, given the number of columns.
-
-    Examples
-    --------
-    >>> part_rows(20), part_rows(200), part_rows(20_000)
-    (1048576, 335544, 65536)
-    """
+    """Return the number of rows to read at once, given the number of columns."""
     return min(MOST_ROWS, max(SHORT_ROWS, MOST_VALUES // max(1, n_columns)))
 
 
@@ -35,26 +29,12 @@ def read_rows(
     most_rows: int,
     folders: Mapping[str, str],
 ) -> Any:
-    """Read some columns of a partition as a pyarrow table.
+    """Read some columns of a partition as a pyarrow table, in the order of `names`.
 
-    Parameters
-    ----------
-    partition : Partition
-        A row group of a file, or one of the parts of a group with more than `most_rows` rows.
-    names : sequence of str
-        The columns to read, in this order.
-    text : sequence of str
-        The columns of text: each distinct value is decoded once.
-    most_rows : int
-        Rows of a part. To read a part of a group, all rows before it are decoded and dropped, a batch at
-        a time: this takes little memory, but files with small groups are read faster.
-    folders : mapping from str to str
-        The columns that the file may lack and their types: those in folder names, see `folder_types`, and those that
-        are read as nulls.
-
-    Returns
-    -------
-    pyarrow.Table
+    To read a part of a row group with more than `most_rows` rows, all rows before it are decoded and dropped,
+    a batch at a time: this takes little memory, but files with small groups are read faster. Each distinct
+    value of the columns of `text` is decoded once. `folders` has the columns that the file may lack, and
+    their types: those in folder names, see `folder_types`, and those that are read as nulls.
     """
     file = partition.file
     assert file is not None

@@ -32,28 +32,8 @@ _IN_USE = "in-use"  # name of the file that the owner of a folder keeps locked; 
 def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
     """Create a temporary folder and delete it after the block; delete those of killed processes first.
 
-    Parameters
-    ----------
-    parent : str or path, optional
-        Where to create it; default: the folder of temporary files.
-
-    Yields
-    ------
-    str
-        The folder.
-
-    Notes
-    -----
-    A file in the folder is locked as long as the process of its owner runs. The name of the machine is part of the
-    file's name: in a folder that several machines share, each deletes only its own.
-
-    Examples
-    --------
-    >>> with scratch_folder() as folder:
-    ...     Path(folder).is_dir()
-    True
-    >>> Path(folder).exists()
-    False
+    A file in the folder is locked as long as the process of its owner runs. The name of the machine is part
+    of the file's name: in a folder that several machines share, each deletes only its own.
     """
     place = Path(parent or gettempdir())
     _remove_abandoned_folders(place)
@@ -95,27 +75,8 @@ def _is_own(folder: Path) -> bool:
 def open_draft(path: Path, *, sync: bool = False) -> Iterator[BinaryIO]:
     """Open a file under a temporary name; it is renamed when the block ends, and deleted after an error.
 
-    Unlike `hornbeam.data.files.atomic_write` it needs no lock shared by machines: the last writer wins.
-
-    Parameters
-    ----------
-    path : Path
-        The name of the complete file.
-    sync : bool, default False
-        Write the bytes to disk before the file is renamed, so that they also survive a loss of power.
-
-    Yields
-    ------
-    binary file
-        To write to.
-
-    Examples
-    --------
-    >>> with scratch_folder() as folder:
-    ...     with open_draft(Path(folder, "rows")) as file:
-    ...         _ = file.write(b"abc")
-    ...     Path(folder, "rows").read_bytes()
-    b'abc'
+    Unlike `hornbeam.data.files.atomic_write` it needs no lock shared by machines: the last writer wins. With
+    `sync` the bytes are on disk before the file is renamed, so that they also survive a loss of power.
     """
     draft = path.with_name(f".{path.name}.{_machine()}.{uuid4().hex}")
     try:

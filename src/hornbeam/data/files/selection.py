@@ -50,35 +50,10 @@ class Extract:
 class Selection:
     """Which columns of the files are features, labels and weights, and which rows are kept.
 
-    Parameters
-    ----------
-    features : tuple of str
-        The columns that are features.
-    target, weight : str or None
-        The columns of the target and of weights. Rows of weight zero are dropped.
-    text : tuple of str
-        Columns of text.
-    dropped : frozenset of labels
-        Classes whose rows are dropped.
-    labelled : bool
-        Drop rows without a label, which are an error otherwise.
-    numeric : bool
-        Whether the target is numeric, not class labels.
-    kept : tuple of str
-        Other columns, which `read_kept` reads.
-    folders : mapping from str to str
-        The columns that some files lack, and their types: see `read_rows`.
-    group : str or None
-        The column of groups.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
-    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), file.name)
-    ...     extract = Selection(("age",), "y", "times").extract(Partition(0, 2, file.name), ["age"])
-    >>> extract.raw.columns[0].values, extract.labels.classes.tolist(), extract.weight
-    (array([41.]), ['ill', 'well'], array([2.]))
+    Rows of weight zero are dropped, rows of the classes in `dropped`, and, if `labelled`, rows without a
+    label, which are an error otherwise. `text` are the columns of text, `kept` other columns, which
+    `read_kept` reads, `folders` those that some files lack, with their types: see `read_rows`. `numeric`: the
+    target is numeric, not class labels.
     """
 
     features: tuple[str, ...]
@@ -181,15 +156,6 @@ def select(
     """Choose columns that all files have, or with `fill` some, and return the kind of each feature.
 
     Without `features`, columns that hold neither numbers nor categories are left out with a warning.
-
-    Examples
-    --------
-    >>> footer = Footer("a.parquet", 0, 0, (1,), {"age": "numbers", "smokes": "text", "y": "text"})
-    >>> selection, kinds = select([footer], "y", None, None, {"unknown": 0})
-    >>> kinds
-    {'age': <Kind.NUMERIC: 'numeric'>, 'smokes': <Kind.NOMINAL: 'nominal'>}
-    >>> selection.text, selection.dropped
-    (('smokes', 'y'), frozenset({'unknown'}))
     """
     dropped: frozenset[Label] = frozenset()
     if class_weight is not None and target is None:

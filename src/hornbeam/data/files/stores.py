@@ -33,37 +33,15 @@ _CONNECTED: set[tuple[str, str]] = (
 
 
 def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result:
-    """Call a function with the file system of an address and the path in it.
+    """Call a function with the file system of an address and the path in it, and return its result.
 
-    Parameters
-    ----------
-    address : str or Address
-        A path on disk, or the address of a store.
-    call : callable (file system, path) -> result
-        Reads or writes; may run several times, so it must give the same result each time.
+    `call` may run several times, so it must give the same result each time. pyarrow itself repeats a request
+    to S3 for about six seconds. This function repeats the whole call four times, after 1, 2, 4 and 8 seconds,
+    so that a store may be away for about half a minute. It does not repeat calls that were refused, whose
+    file does not exist, or that found no connection to a store to which this process never had one.
 
-    Returns
-    -------
-    object
-        The result of `call`.
-
-    Raises
-    ------
-    DataError
-        If the address is unknown, or the store cannot be reached after several attempts.
-    FileNotFoundError, pyarrow.ArrowInvalid, OSError
-        Errors of `call` that are not those of the store; an OSError for the wrong checksum of a page.
-
-    Notes
-    -----
-    pyarrow itself repeats a request to S3 for about six seconds. This function repeats the whole call four times, after
-    1, 2, 4 and 8 seconds, so that a store may be away for about half a minute. It does not repeat calls that were
-    refused, whose file does not exist, or that found no connection to a store to which this process never had one.
-
-    Examples
-    --------
-    >>> in_store("/data/rows.parquet", lambda store, path: path)
-    '/data/rows.parquet'
+    Raises a `DataError` if the address is unknown or the store cannot be reached, and the errors of `call`
+    that are not those of the store as they are; a wrong checksum of a page is an OSError.
     """
     import pyarrow as pa
     from pyarrow.fs import FileSystem
@@ -108,31 +86,7 @@ def in_store[Result](address: str, call: Callable[[Any, str], Result]) -> Result
 
 
 def read_file[Result](file: str, read: Callable[[Any], Result]) -> Result:
-    """Open a file for random access, and return what a function reads from it.
-
-    Parameters
-    ----------
-    file : str or Address
-    read : callable (opened file) -> result
-        May run several times; see `in_store`.
-
-    Returns
-    -------
-    object
-        The result of `read`.
-
-    Raises
-    ------
-    DataError
-        If the file does not exist or cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as empty:
-    ...     read_file(empty.name, lambda opened: opened.size())
-    0
-    """
+    """Open a file for random access, and return what `read` reads from it; `read` may run several times."""
 
     def call(store: Any, path: str) -> Result:
         with _open(store, path, file) as opened:
@@ -143,31 +97,10 @@ def read_file[Result](file: str, read: Callable[[Any], Result]) -> Result:
 
 
 def read_in_turn[Part](file: str, read: Callable[[Any], Iterator[Part]]) -> Iterator[Part]:
-    """Open a file for random access, and yield the parts that a function reads from it.
+    """Open a file for random access, and yield the parts that a function reads from it, the same parts each time.
 
-    After a transient error of a store the file is opened again, and the parts that were yielded are passed over.
-
-    Parameters
-    ----------
-    file : str or Address
-    read : callable (opened file) -> iterator
-        Yields the same parts each time.
-
-    Yields
-    ------
-    object
-
-    Raises
-    ------
-    DataError
-        If the file does not exist or cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as empty:
-    ...     list(read_in_turn(empty.name, lambda opened: iter([opened.size()])))
-    [0]
+    After a transient error of a store the file is opened again, and the parts that were yielded are passed
+    over.
     """
     opened: Any = None
     parts: Iterator[Part] | None = None
@@ -203,31 +136,14 @@ def read_in_turn[Part](file: str, read: Callable[[Any], Iterator[Part]]) -> Iter
 
 
 def open_parquet(opened: Any, **options: Any) -> Any:
-    """Return the `pyarrow.parquet.ParquetFile` of an opened file, which verifies the checksums of pages that have one.
-
-    Examples
-    --------
-    >>> import pyarrow as pa, pyarrow.parquet as pq
-    >>> sink = pa.BufferOutputStream()
-    >>> pq.write_table(pa.table({"x": [1, 2]}), sink, write_page_checksum=True)
-    >>> open_parquet(pa.BufferReader(sink.getvalue())).read().to_pydict()
-    {'x': [1, 2]}
-    """
+    """Return the `ParquetFile` of an opened file, which verifies the checksums of pages that have one."""
     from pyarrow.parquet import ParquetFile
 
     return ParquetFile(opened, page_checksum_verification=True, **options)
 
 
 def stat(file: str) -> tuple[int, int]:
-    """Return the size of a file in bytes, and the time of its last change in nanoseconds (0 if unknown).
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as empty:
-    ...     stat(empty.name)[0]
-    0
-    """
+    """Return the size of a file in bytes, and the time of its last change in nanoseconds (0 if unknown)."""
 
     def call(store: Any, path: str) -> tuple[int, int]:
         info = store.get_file_info(path)
@@ -239,13 +155,7 @@ def stat(file: str) -> tuple[int, int]:
 
 
 def one_line(error: Exception | str) -> str:
-    """Return the message of an exception without line breaks.
-
-    Examples
-    --------
-    >>> one_line(ValueError("no   such column"))
-    'no such column'
-    """
+    """Return the message of an exception without line breaks."""
     return " ".join(str(error).split())
 
 
@@ -258,15 +168,7 @@ def _open(store: Any, path: str, file: str) -> Any:
 
 @contextmanager
 def file_errors(file: str) -> Iterator[None]:
-    """Raise a `DataError` with the name of the file if it cannot be read.
-
-    Examples
-    --------
-    >>> with file_errors("rows.parquet"):
-    ...     raise OSError("the disk is damaged")
-    Traceback (most recent call last):
-    hornbeam.errors.DataError: 'rows.parquet' cannot be read as Parquet: the disk is damaged. Write it again, ...
-    """
+    """Raise a `DataError` with the name of the file if it cannot be read."""
     import pyarrow as pa
 
     try:

@@ -28,27 +28,13 @@ MAX_CLASSES = 65_535
 
 @dataclass(slots=True)
 class FileSummary:
-    """Summary of some partitions.
+    """Summary of some partitions, which merge in any order.
 
-    Parameters
-    ----------
-    rows : dict
-        Number of rows of each partition that are kept.
-    classes : dict
-        The class labels that occur, and the summary of the weights of their rows that are kept.
-    floats : bool
-        Whether the labels are floats in any partition.
-    categories : dict
-        Per nominal column the values that occur, per ordinal one the dictionaries that occur, each with the position
-        of the first row with it.
-    largest : float
-        Largest absolute value of a numeric target.
-
-    Examples
-    --------
-    >>> one, other = FileSummary(categories={"c": {"red": 5}}), FileSummary(categories={"c": {"blue": 0, "red": 2}})
-    >>> one.merge(other).feature("c", Kind.NOMINAL).categories
-    ('blue', 'red')
+    `rows` is the number of rows of each partition that are kept; `classes` has the class labels that occur,
+    and the summary of the weights of their rows that are kept; `floats`: the labels are floats in some
+    partition. `categories` has per nominal column the values that occur, per ordinal one the dictionaries
+    that occur, each with the position of the first row with it. `largest` is the largest absolute value of a
+    numeric target.
     """
 
     rows: dict[Partition, int] = field(default_factory=dict)

@@ -48,39 +48,13 @@ def read_table(
     optional: Collection[str] | None = (),
     **text: Any,
 ) -> Any:
-    r"""Read all rows of a file.
+    """Read all rows of a file as a pyarrow table.
 
-    Parameters
-    ----------
-    path : str
-        A text file with delimiters, plain or compressed, a Parquet file, a folder or a pattern of such, or the
-        address of either in a store; ``-`` is the standard input. The first bytes of a file, not its name, determine
-        its format.
-    types : mapping from column to {"number", "text", "boolean"}, optional
-        Types of some columns, instead of the inferred ones.
-    columns : sequence of str, optional
-        The columns to read from Parquet files; absent ones are ignored. Default: all.
-    optional : collection of str or None
-        Columns that some of several Parquet files may lack, where they are read as missing; None for all.
-    **text
-        The other parameters of `read_delimited`, for text files.
-
-    Returns
-    -------
-    pyarrow.Table
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "rows.csv").write_text("zip;age\n01067;30\n")
-    ...     read_table(f"{folder}/rows.csv", types={"zip": "text"}).to_pylist()
-    [{'zip': '01067', 'age': 30}]
+    `path` is a text file with delimiters, plain or compressed, a Parquet file, a folder or a pattern of such,
+    or the address of either in a store; ``-`` is the standard input. The first bytes of a file, not its name,
+    determine its format. `types` are those of `read_delimited`, and so are the parameters of `text`.
+    `columns` are those to read from Parquet files; absent ones are ignored. Some of several Parquet files may
+    lack `optional` columns, or any if None, where they are read as missing.
     """
     need_arrow()
     import pyarrow as pa
@@ -105,27 +79,7 @@ def read_table(
 def read_parts(
     path: str, *, types: Mapping[str, str] | None = None, columns: Sequence[str] | None = None, **text: Any
 ) -> Iterator[Any]:
-    """Read the rows of Parquet files in parts, one in memory at a time; a text file is one part.
-
-    Parameters
-    ----------
-    path, types, columns, **text
-        As for `read_table`.
-
-    Yields
-    ------
-    pyarrow.Table
-        1 to 131,072 rows of a Parquet file, in the order of the files.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in "ab":
-    ...         pq.write_table(pa.table({"x": [1, 2]}), f"{folder}/{name}.parquet")
-    ...     [len(part) for part in read_parts(folder)]
-    [2, 2]
-    """
+    """Read the rows of Parquet files in parts of at most 131,072, one in memory at a time; a text file is one part."""
     need_arrow()
     files = parquet_files(path)
     if files is None:
@@ -152,14 +106,6 @@ def read_column(
     """Read one column of the first `most_rows` rows of Parquet files; texts as dictionaries.
 
     Files may lack `optional` columns, or any if None: their rows are missing values.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pq.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/rows.parquet")
-    ...     read_column([f"{folder}/rows.parquet"], "x", 2).to_pylist()
-    [1, 2]
     """
     import pyarrow as pa
 
@@ -189,30 +135,13 @@ def read_column(
 
 
 def check_columns(files: Sequence[str], names: Collection[str]) -> None:
-    """Raise a `DataError` if a Parquet file lacks one of the named columns; only footers are read.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pq.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/rows.parquet")
-    ...     check_columns([f"{folder}/rows.parquet"], ["x"])
-    """
+    """Raise a `DataError` if a Parquet file lacks one of the named columns; only footers are read."""
     footers = add_folder_types(read_footers(files, LocalEngine()), folder_types(files, needed=names))
     common_types(footers, names)
 
 
 def parquet_files(path: str) -> list[str] | None:
-    """List the Parquet files at a path; None for a file of another format, or a pipe.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "rows.csv").write_text("x")
-    ...     parquet_files(f"{folder}/rows.csv") is None
-    True
-    """
+    """List the Parquet files at a path; None for a file of another format, or a pipe."""
     if path == "-":
         return None
     if is_remote(path) or Path(path).is_dir():
@@ -229,14 +158,6 @@ def parquet_shape(files: Sequence[str], needed: Collection[str | None] = ()) -> 
     """Return the number of rows of Parquet files, and the columns of all; only footers are read.
 
     Columns in folder names are among them if they are `needed` or have several values.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pq.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/rows.parquet")
-    ...     parquet_shape([f"{folder}/rows.parquet"])
-    (3, ['x'])
     """
     need_arrow()
     n_rows = 0
@@ -250,20 +171,7 @@ def parquet_shape(files: Sequence[str], needed: Collection[str | None] = ()) -> 
 
 
 def write_parts(parts: Iterable[Mapping[str, Any]], sink: BinaryIO, *, as_parquet: bool) -> int:
-    """Write parts, each a mapping from names to columns, as one Parquet or CSV file; return the number of rows.
-
-    Examples
-    --------
-    >>> import io
-    >>> sink = io.BytesIO()
-    >>> write_parts([{"label": ["no"], "p": [0.25]}, {"label": ["yes"], "p": [0.75]}], sink, as_parquet=False)
-    2
-    >>> print(sink.getvalue().decode())
-    "label","p"
-    "no",0.25
-    "yes",0.75
-    <BLANKLINE>
-    """
+    """Write parts, each a mapping from names to columns, as one Parquet or CSV file; return the number of rows."""
     import pyarrow as pa
 
     n_rows, schema, write, close = 0, None, None, None
@@ -334,14 +242,7 @@ def _without_formulas(table: Any) -> Any:
 
 
 def json_values(name: str, column: Any) -> list[Any]:
-    """Return the values of an Arrow column as JSON has them: decimals, dates and times as texts.
-
-    Examples
-    --------
-    >>> import datetime, pyarrow as pa
-    >>> json_values("paid", pa.chunked_array([[datetime.date(2024, 1, 2), None]]))
-    ['2024-01-02', None]
-    """
+    """Return the values of an Arrow column as JSON has them: decimals, dates and times as texts."""
     import pyarrow as pa
 
     column = _as_text(name, column)
@@ -376,13 +277,7 @@ def _cast(table: Any, schema: Any) -> Any:
 
 
 def column_type(feature: Feature) -> str:
-    """Return the type of column that a feature is read from.
-
-    Examples
-    --------
-    >>> column_type(Feature("age")), column_type(Feature("zip", Kind.NOMINAL, ("01067", "79098")))
-    ('number', 'text')
-    """
+    """Return the type of column that a feature is read from."""
     if feature.kind is Kind.NUMERIC:
         return "number"
     if all(isinstance(category, bool) for category in feature.categories):
@@ -472,14 +367,7 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
 
 
 def concat_tables(tables: Sequence[Any]) -> Any:
-    """Concatenate Arrow tables; columns that some lack are null there.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> concat_tables([pa.table({"x": [1]}), pa.table({"x": [2]})]).to_pydict()
-    {'x': [1, 2]}
-    """
+    """Concatenate Arrow tables; columns that some lack are null there."""
     import pyarrow as pa
 
     try:

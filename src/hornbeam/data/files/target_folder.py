@@ -19,40 +19,18 @@ __all__ = ["TargetFolder"]
 
 @dataclass(frozen=True, slots=True)
 class TargetFolder:
-    """A folder to write files to; small and picklable, so that workers can write.
+    """A folder on disk or in a store to write files to; small and picklable, so that workers can write.
 
-    Parameters
-    ----------
-    address : str
-        An absolute path, or the address of a folder in a store, such as ``"s3://bucket/predictions"``.
-
-    Notes
-    -----
-    On disk a file is written under a temporary name, synced and renamed. A store shows an object when its last byte has
-    arrived; a write that failed is repeated as a whole. Writers of the same file may run at the same time; the last one
-    wins.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as path:
-    ...     folder = TargetFolder.of(path)
-    ...     folder.put("part-0", b"abc")
-    ...     folder.sizes(), folder.irregular(), folder.read("part-1")
-    ({'part-0': 3}, [], None)
+    On disk a file is written under a temporary name, synced and renamed. A store shows an object when its
+    last byte has arrived; a write that failed is repeated as a whole. Writers of the same file may run at the
+    same time; the last one wins.
     """
 
     address: str
 
     @classmethod
     def of(cls, path: str | PathLike[str]) -> TargetFolder:
-        """Make the folder if it does not exist, and delete the temporary files of killed processes.
-
-        Raises
-        ------
-        StorageError
-            If there is a file of this name.
-        """
+        """Make the folder if it does not exist, and delete the temporary files of killed processes."""
         path = as_path(path)
         if is_remote(path):
             return cls(Address(path))

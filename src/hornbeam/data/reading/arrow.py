@@ -35,15 +35,7 @@ def check_arrow(array: Any, what: str) -> None:
 
 
 def decimals_as_floats(column: Any) -> Floats:
-    """Convert an Arrow column of decimals to the nearest floats, NaN where missing; Arrow's own cast is less exact.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from decimal import Decimal
-    >>> decimals_as_floats(pa.chunked_array([[Decimal("0.690"), None]])).tolist()
-    [0.69, nan]
-    """
+    """Convert an Arrow column of decimals to the nearest floats, NaN where missing; Arrow's own cast is less exact."""
     array = column.combine_chunks()
     scale, n_bytes = array.type.scale, array.type.bit_width // 8
     if not len(array):

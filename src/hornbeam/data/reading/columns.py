@@ -30,26 +30,10 @@ TEMPORAL = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.
 class Column:
     """One column before it is matched with a feature.
 
-    Parameters
-    ----------
-    values : ndarray
-        Without a dictionary float64 numbers, NaN where missing; with one, integer codes into it, -1 where
-        missing.
-    dictionary : tuple of str, int, float, bool or None
-        The values of the codes. An entry may be unused, repeated, or None, which is a missing value too.
-    ordered : bool
-        Whether the order of the dictionary is that of ordinal values.
-    rounded : bool
-        Whether some whole numbers beyond 2**53 were rounded to float64.
-
-    Examples
-    --------
-    >>> column = Column.read(np.array(["red", None, "blue"], dtype=object), "colour")
-    >>> feature = column.feature("colour")
-    >>> feature.categories
-    ('blue', 'red')
-    >>> column.encode(feature)
-    array([ 1, -1,  0], dtype=int32)
+    Without a dictionary, `values` are float64 numbers, NaN where missing; with one, integer codes into it, -1
+    where missing. An entry of the dictionary may be unused, repeated, or None, which is a missing value too.
+    `ordered`: the order of the dictionary is that of ordinal values. `rounded`: some whole numbers beyond
+    2**53 were rounded to float64.
     """
 
     values: NDArray[Any]
@@ -147,13 +131,7 @@ class Column:
 
 
 def loses_digits(values: NDArray[Any]) -> bool:
-    """Whether conversion to float64 rounds some numbers of an integer array.
-
-    Examples
-    --------
-    >>> loses_digits(np.array([2**53])), loses_digits(np.array([2**53 + 1])), loses_digits(np.array([0.1]))
-    (False, True, False)
-    """
+    """Whether conversion to float64 rounds some numbers of an integer array."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return False
     if int(values.min()) >= -EXACT and int(values.max()) <= EXACT:
@@ -173,13 +151,7 @@ def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
 def unusable_column_error(
     name: str, found: object, *, temporal: bool = False, complex_: bool = False
 ) -> DataError:
-    """Return the error for a column of values that are neither numbers nor categories.
-
-    Examples
-    --------
-    >>> print(unusable_column_error("when", "datetime64[s]", temporal=True))
-    Column 'when' holds dates or times (datetime64[s]); expected numbers or categories. ...
-    """
+    """Return the error for a column of values that are neither numbers nor categories."""
     if complex_:
         return DataError(
             f"Complex data not supported: column {name!r} holds {found}. Pass real and imaginary parts as two columns."

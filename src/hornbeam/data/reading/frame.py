@@ -40,15 +40,9 @@ def read_features(
 ) -> RawColumns:
     """Read X from any container.
 
-    Parameters
-    ----------
-    X : array-like, data frame, mapping or list of mapping
-    names : sequence of str or None
-        Used in messages about arrays.
-    schema : Schema, optional
-        The columns to read from dicts, and from a frame that has all of them and others.
-    needed : collection of str, optional
-        Names that dicts must have; by default all names of the schema.
+    `names` are used in messages about arrays. With a `schema`, its columns alone are read from dicts, and
+    from a frame that has all of them and others; dicts must have the `needed` names, by default all of the
+    schema.
     """
     if is_named_rows(X):
         return read_named_rows(X, schema, needed)
@@ -68,31 +62,12 @@ def read_features(
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix or array of SciPy, or has the same methods.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> is_sparse(csr_array([[1, 0]])), is_sparse([[1, 0]])
-    (True, False)
-    """
+    """Whether X is a sparse matrix or array of SciPy, or has the same methods."""
     return hasattr(X, "nnz") and hasattr(X, "toarray")
 
 
 def to_dense(X: Any) -> Any:
-    """Convert a sparse matrix to a dense array; return anything else unchanged.
-
-    Raises
-    ------
-    ContainerError
-        If the array would take more than 4 GiB.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> to_dense(csr_array([[1, 0]]))
-    array([[1., 0.]])
-    """
+    """Convert a sparse matrix to a dense array of at most 4 GiB; return anything else unchanged."""
     if not is_sparse(X):
         return X
     n_bytes = 8 * prod(X.shape)
@@ -106,18 +81,7 @@ def to_dense(X: Any) -> Any:
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Take some rows of X, in the given order, in the same type of container; a list of rows stays a list.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> take_rows([[1, "a"], [2, "b"]], np.array([1]))
-    [[2, 'b']]
-    >>> take_rows(pd.DataFrame({"age": [30, 41, 52]}), np.array([2, 0]))
-       age
-    2   52
-    0   30
-    """
+    """Take some rows of X, in the given order, in the same type of container; a list of rows stays a list."""
     if isinstance(X, (list, tuple)):
         return [X[row] for row in rows.tolist()]
     if is_sparse(X):
@@ -129,16 +93,7 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 def recombine_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     """Build new rows from the values of X, in the same type of container.
 
-    Parameters
-    ----------
-    X : array-like or data frame
-    rows : intp array of shape (n, n_features)
-        The row of X to take each value from.
-
-    Examples
-    --------
-    >>> recombine_rows(np.array([[1, 2], [3, 4]]), np.array([[0, 1]]))
-    array([[1, 4]])
+    `rows`, of shape (n, n_features), has the row of X to take each value from.
     """
     frame = _frame_of(X)
     if frame is None:
@@ -148,31 +103,10 @@ def recombine_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any:
-    """Select the columns of a frame by name; containers without names are returned unchanged.
+    """Select the columns of a frame by name, in this order; containers without names are returned unchanged.
 
-    Parameters
-    ----------
-    X : data frame, or anything else
-    names : sequence of str
-        The columns to return, in this order.
-    needed : collection of str
-        Those that X must have; any other that is absent is filled with missing values.
-
-    Returns
-    -------
-    data frame of the same library
-
-    Raises
-    ------
-    SchemaError
-        If needed columns are absent; the message has all their names.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> select_columns(pd.DataFrame({"b": [1.0], "c": [2.0], "a": [3.0]}), ["a", "b"], ["a"])
-         a    b
-    0  3.0  1.0
+    Raises a `SchemaError` with the names of all `needed` columns that are absent; others are filled with
+    missing values.
     """
     frame = _frame_of(X)
     if frame is None or not any(isinstance(label, str) for label in frame.columns):
@@ -188,15 +122,7 @@ def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any
 
 
 def drop_extra_columns(X: Any, names: Sequence[str]) -> Any:
-    """Drop the other columns of a frame that has all of these and more; anything else is returned unchanged.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> drop_extra_columns(pd.DataFrame({"a": [3.0], "id": [7]}), ["a"])
-         a
-    0  3.0
-    """
+    """Drop the other columns of a frame that has all of these and more; anything else is returned unchanged."""
     frame = _frame_of(X)
     return X if frame is None else _without_extras(frame, names).to_native()
 
@@ -204,17 +130,8 @@ def drop_extra_columns(X: Any, names: Sequence[str]) -> Any:
 def take_column(X: Any, name: str, role: str) -> tuple[Any, NDArray[Any]]:
     """Return the frame without one column, and the values of that column.
 
-    Raises
-    ------
-    ParameterError
-        If X is not a frame, or has no such column; `role` is the parameter that names it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> take_column(pd.DataFrame({"a": [3.0], "id": [7]}), "id", "groups")
-    (     a
-    0  3.0, array([7]))
+    Raises a `ParameterError` if X is not a frame or has no such column; `role` is the parameter that names
+    it.
     """
     frame = _frame_of(X)
     if frame is None or name not in frame.columns:

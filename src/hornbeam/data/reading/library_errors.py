@@ -16,16 +16,7 @@ _PASSED_ON = (HornbeamError, MemoryError, Warning)
 
 @contextmanager
 def as_data_error(what: str) -> Iterator[None]:
-    """Raise any exception inside the block again as a `DataError`, with the exception as its cause.
-
-    Examples
-    --------
-    >>> with as_data_error("y"):
-    ...     {}["x"]
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.DataError: Reading y failed with a KeyError, shown above. ...
-    """
+    """Raise any exception inside the block again as a `DataError`, with the exception as its cause."""
     try:
         yield
     except _PASSED_ON:

@@ -14,13 +14,7 @@ __all__ = ["is_named_rows", "missing_columns_error", "read_named_rows"]
 
 
 def is_named_rows(X: Any) -> bool:
-    """Whether X is a dict, or a list of dicts.
-
-    Examples
-    --------
-    >>> is_named_rows({"age": 27}), is_named_rows([{"age": 27}]), is_named_rows([[27]]), is_named_rows([])
-    (True, True, False, False)
-    """
+    """Whether X is a dict, or a list of dicts."""
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(isinstance(row, Mapping) for row in X)
     return isinstance(X, Mapping) and not hasattr(X, "toarray")  # some sparse matrices are dicts
@@ -29,30 +23,8 @@ def is_named_rows(X: Any) -> bool:
 def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | None = None) -> RawColumns:
     """Read a dict as one row, or a list of dicts as rows; keys that are not in the schema are ignored.
 
-    Parameters
-    ----------
-    X : mapping or list of mapping
-        From the names of columns to values; None is a missing value.
-    schema : Schema or None
-        The columns to read; None raises an error, because the columns are unknown without a schema.
-    needed : collection of str, optional
-        Names that every row must have; by default all names of the schema. Any other name that is absent is a
-        missing value.
-
-    Raises
-    ------
-    ContainerError
-        If there is no schema, or a single dict has whole columns as values.
-    SchemaError
-        If a needed name is absent from a row.
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Feature
-    >>> schema = Schema((Feature("age"), Feature("dose")))
-    >>> raw = read_named_rows({"dose": 2, "age": 27, "name": "Jo"}, schema)
-    >>> [column.values.tolist() for column in raw.columns]
-    [[27.0], [2.0]]
+    None is a missing value, and so is an absent name that is not `needed`; by default all names of the schema
+    are.
     """
     rows: Sequence[Mapping[str, Any]] = [X] if isinstance(X, Mapping) else X
     if schema is None or (isinstance(X, Mapping) and any(map(_is_column, X.values()))):
@@ -73,13 +45,7 @@ def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | Non
 
 
 def missing_columns_error(names: Sequence[str], row: int | None = None) -> SchemaError:
-    """Return the error for rows without columns that the model tests.
-
-    Examples
-    --------
-    >>> print(missing_columns_error(["age"], 3))
-    X lacks 1 column that the model tests: 'age' (first in row 3). Add it, with None where a value is missing.
-    """
+    """Return the error for rows without columns that the model tests."""
     one = len(names) == 1
     where = "" if row is None else f" (first in row {row})"
     return SchemaError(

@@ -22,16 +22,7 @@ RESHAPE = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumns:
-    """X before a schema is applied: a float64 matrix if X is numeric, else one `Column` per feature.
-
-    Examples
-    --------
-    >>> RawColumns.read(np.array([[1, 2], [3, 4]])).matrix
-    array([[1., 2.],
-           [3., 4.]])
-    >>> [column.dictionary for column in RawColumns.read([[1, "a"], [2, "b"]]).columns]
-    [None, ('a', 'b')]
-    """
+    """X before a schema is applied: a float64 matrix if X is numeric, else one `Column` per feature."""
 
     shape: tuple[int, int]
     matrix: Floats | None = None
@@ -119,12 +110,6 @@ def check_shape(X: Any) -> tuple[int, int]:
     """Return the shape of X; raise a `DataError` unless it has two dimensions, and at least one row and one column.
 
     The messages are those of scikit-learn, which its estimator checks expect.
-
-    Examples
-    --------
-    >>> check_shape(np.zeros((3, 0)))
-    Traceback (most recent call last):
-    hornbeam.errors.DataError: Found array with 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required.
     """
     shape = tuple(X.shape)
     if len(shape) < 2:
@@ -141,18 +126,7 @@ def check_shape(X: Any) -> tuple[int, int]:
 
 
 def renamed_columns_error(found: Sequence[str], expected: Sequence[str]) -> SchemaError:
-    """Return the error for columns whose names or order changed, in the words of scikit-learn.
-
-    Examples
-    --------
-    >>> print(renamed_columns_error(["age", "size"], ["age", "dose"]))
-    The feature names should match those that were passed during fit.
-    Feature names unseen at fit time:
-    - size
-    Feature names seen at fit time, yet now missing:
-    - dose
-    Pass X[model.feature_names_in_], or model.select_columns(X).
-    """
+    """Return the error for columns whose names or order changed, in the words of scikit-learn."""
     lines = ["The feature names should match those that were passed during fit."]
     unexpected, missing = sorted(set(found) - set(expected)), sorted(set(expected) - set(found))
     if unexpected:
@@ -169,13 +143,7 @@ def _bullet_list(names: Sequence[str]) -> list[str]:
 
 
 def as_array(X: Any) -> NDArray[Any]:
-    """Convert rows to an array in which every value keeps its type.
-
-    Examples
-    --------
-    >>> as_array([[1, "a"], [2, "b"]]).dtype
-    dtype('O')
-    """
+    """Convert rows to an array in which every value keeps its type."""
     if not isinstance(X, (list, tuple)):
         return np.asarray(X)
     try:
