@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import TreeError
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import DecisionRule, Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from support.strategies import trees
 
@@ -148,6 +148,14 @@ def test_a_tree_needs_a_node_and_a_class():
         Skeleton(nothing, nothing, nothing, nothing, np.zeros(0), np.zeros(1, np.int32), nothing, nothing)
     with pytest.raises(TreeError, match="schema has no classes"):
         tree(schema=Schema(SCHEMA.features, ()))
+
+
+def test_a_decision_rule_has_the_classes_of_the_tree():
+    three = DecisionRule(class_weight=np.array([1.0, 2.0, 3.0]))
+    with pytest.raises(
+        TreeError, match=re.escape("costs of shape (3, 3), expected (2, 2), a row and a column")
+    ):
+        tree(decision=three)
 
 
 def test_nodes_must_be_in_level_order():

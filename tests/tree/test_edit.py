@@ -14,6 +14,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.tree import Skeleton, Step, collapse, count_rows, raise_child, raw_belief, walk, with_belief
+from hornbeam.tree.edit import finer_unit
 from hornbeam.tree.evidence.fractional import _floor_of_product
 from support.reference_counting import count_nodes, route_nodes
 from support.strategies import schemas, skeletons, tables, trees
@@ -107,6 +108,11 @@ def test_a_smaller_unit_splits_more_exactly():
     assert count_rows(FRACTIONAL, fractional_table()).evidence.tolist() == [[3, 1], [2, 0], [1, 1]]
     fine = count_rows(FRACTIONAL, fractional_table(), unit=2.0**-30)
     np.testing.assert_allclose(fine.evidence * fine.unit, [[3, 1], [8 / 3, 0], [1 / 3, 1]], atol=1e-8)
+
+
+def test_a_finer_unit_leaves_room_for_exact_sums():
+    assert finer_unit(1.0, 2**40) == 2.0**-7
+    assert finer_unit(0.125, 2**40) == 0.125
 
 
 def test_a_missing_value_stops_without_known_rows():

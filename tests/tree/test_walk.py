@@ -40,6 +40,10 @@ def test_sweeps_agree_with_one_path_at_a_time(tree):
         tree.evidence[ids].sum(axis=0).tolist() for ids in below
     ]
     assert walk.push_down(s, tree.rows).tolist() == [tree.rows[above].sum() for above in paths]
+    assert walk.path_tests(s) == sum(depth[node] for node in range(s.n_nodes) if s.n_children[node] == 0)
+    last = s.n_nodes - 1
+    assert walk.with_ancestors(s, np.array([last])).tolist() == paths[last][::-1]
+    assert walk.features_above(s, last) == [s.feature[node] for node in paths[last][:0:-1]]
 
 
 @given(trees())

@@ -14,7 +14,6 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `route`: rows to nodes and predictions.
 `evidence`: counting, updating and standardising evidence.
 `edit`: new trees from old ones.
-`monotone_slopes`: slopes against monotone constraints.
 `condition`: conditions on paths to nodes.
 `importance`: feature importance of one tree or several.
 `recorded_edit`: edits by hand in a history.

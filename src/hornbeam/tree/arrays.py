@@ -14,16 +14,7 @@ __all__ = ["expect", "expect_array", "read_only"]
 
 
 def read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:
-    """Return the array if it is read-only, otherwise a read-only copy that its owner cannot change.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> writable = np.zeros(3)
-    >>> frozen = read_only(writable)
-    >>> frozen.flags.writeable, read_only(frozen) is frozen
-    (False, True)
-    """
+    """Return the array if it is read-only, otherwise a read-only copy that its owner cannot change."""
     if array.flags.writeable or not array.flags.c_contiguous:
         array = array.copy()
         array.flags.writeable = False
@@ -31,15 +22,7 @@ def read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:
 
 
 def expect_array(name: str, array: object, dtype: type[np.generic], shape: tuple[int | None, ...]) -> None:
-    """Raise `TreeError` unless this is an array of the dtype and shape; None stands for any length.
-
-    Examples
-    --------
-    >>> expect_array("rows", np.zeros(3), np.int64, (3,))
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.TreeError: rows holds float64, expected int64: convert it with astype
-    """
+    """Raise `TreeError` unless this is an array of the dtype and shape; None stands for any length."""
     wanted = np.dtype(dtype)
     if not isinstance(array, np.ndarray):
         raise TreeError(f"{name} is a {type(array).__name__}, expected a NumPy array of {wanted}")
@@ -50,16 +33,7 @@ def expect_array(name: str, array: object, dtype: type[np.generic], shape: tuple
 
 
 def expect(valid: Bools, name: str, array: NDArray[Any], expected: str | NDArray[Any]) -> None:
-    """Raise `TreeError` for the first node that is not valid.
-
-    Examples
-    --------
-    >>> rows = np.array([3, -1])
-    >>> expect(rows >= 0, "rows", rows, "0 or more")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.TreeError: rows[1] is -1, expected 0 or more
-    """
+    """Raise `TreeError` for the first node that is not valid."""
     if not valid.all():
         node = int(valid.argmin()) // (valid.size // len(valid))
         wanted = expected if isinstance(expected, str) else expected[node]

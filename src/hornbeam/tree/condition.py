@@ -154,26 +154,12 @@ class Condition:
 
 
 def is_missing(feature: Feature, value: float) -> bool:
-    """Test whether a value, as stored in a table, is missing.
-
-    Examples
-    --------
-    >>> is_missing(Feature("age"), -1.0), is_missing(Feature("colour", Kind.NOMINAL, ("blue",)), -1)
-    (False, True)
-    """
+    """Test whether a value, as stored in a table, is missing."""
     return value == -1 if feature.kind is Kind.NOMINAL else isnan(value)
 
 
 def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Combine the conditions on each feature into one, in the order in which features first occur.
-
-    Examples
-    --------
-    >>> age, size = Feature("age"), Feature("size")
-    >>> both = merge_conditions([Condition(1, size, at_most=9.0), Condition(0, age), Condition(1, size, at_most=5.0)])
-    >>> [(condition.column, condition.at_most) for condition in both]
-    [(1, 5.0), (0, None)]
-    """
+    """Combine the conditions on each feature into one, in the order in which features first occur."""
     found: dict[int, Condition] = {}
     for condition in conditions:
         here = found.get(condition.column)
@@ -185,27 +171,13 @@ def branch_condition(tree: Tree, node: int) -> Condition:
     """Return the condition of the branch from the parent to a node, which is not the root.
 
     Where a row with a missing value is split over every child, no condition holds for it, as in C4.5's rules.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([["a"], ["b"], ["c"]], [0, 1, 0]).tree_
-    >>> branch_condition(tree, 1).among, branch_condition(tree, 2).among
-    ((0, 2), (1,))
     """
     parent = tree.skeleton.parent.item(node)
     return slot_condition(tree.schema, tree.skeleton, parent, node - tree.skeleton.first_child.item(parent))
 
 
 def slot_condition(schema: Schema, skeleton: Skeleton, parent: int, slot: int) -> Condition:
-    """Return the condition of a child of a node of a skeleton.
-
-    Examples
-    --------
-    >>> split = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> slot_condition(Schema((Feature("age"),), ("no", "yes")), split, 0, 1).above
-    30.0
-    """
+    """Return the condition of a child of a node of a skeleton."""
     column, threshold = skeleton.feature.item(parent), skeleton.threshold.item(parent)
     known = Condition(column, schema.features[column], missing=slot == skeleton.missing_slot.item(parent))
     if isnan(threshold):
@@ -219,15 +191,7 @@ def slot_condition(schema: Schema, skeleton: Skeleton, parent: int, slot: int) -
 
 
 def path_conditions(tree: Tree, node: int) -> list[Condition]:
-    """List the conditions on the path from the root to a node, one per split.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0], [1], [2], [3]], ["a", "b", "b", "a"]).tree_
-    >>> [(condition.above, condition.at_most) for condition in path_conditions(tree, 3)]
-    [(0.5, None), (None, 2.5)]
-    """
+    """List the conditions on the path from the root to a node, one per split."""
     return [branch_condition(tree, at) for at in path(tree.skeleton, node)[1:]]
 
 
@@ -236,18 +200,6 @@ def merged_path_conditions(tree: Tree) -> Iterator[tuple[int, tuple[Condition, .
 
     The conditions of a node are those of its parent and one more, so the time grows with the number of features on a
     path, not with its length.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0], [1], [2], [3]], ["a", "b", "b", "a"]).tree_
-    >>> for node, conditions in merged_path_conditions(tree):
-    ...     print(node, [(condition.above, condition.at_most) for condition in conditions])
-    0 []
-    1 [(None, 0.5)]
-    2 [(0.5, None)]
-    3 [(0.5, 2.5)]
-    4 [(2.5, None)]
     """
     first, n_children = tree.skeleton.first_child.tolist(), tree.skeleton.n_children.tolist()
     todo: list[tuple[int, dict[int, Condition]]] = [(0, {})]

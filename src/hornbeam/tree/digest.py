@@ -41,28 +41,8 @@ def digest(
 ) -> str:
     """Compute the digest of a tree; `Tree.digest` caches it.
 
-    Parameters
-    ----------
-    schema : Schema
-    arrays : iterable of arrays
-        Those of items 3 and 4 above.
-    costs : float64 array of shape (n_classes, n_classes), optional
-        That of item 5.
-    slopes : sequence of arrays, default ()
-        Those of item 6.
-
-    Raises
-    ------
-    SchemaError
-        If the ``repr`` of a class label shows its address in memory instead of its value.
-
-    Examples
-    --------
-    >>> evidence = np.array([[3, 1]])
-    >>> digest(Schema((), ("no", "yes")), [evidence]) == digest(Schema((), ("no", "yes")), [evidence])
-    True
-    >>> digest(Schema((), (0, 1)), [evidence]) == digest(Schema((), (False, True)), [evidence])
-    False
+    `arrays` are those of items 3 and 4 above, `costs` that of item 5, `slopes` those of item 6. `SchemaError` if the
+    ``repr`` of a class label shows its address in memory instead of its value.
     """
     sha = hashlib.sha256(_TAG)
     sha.update(_schema_bytes(schema))

@@ -58,39 +58,11 @@ def count_rows(
     gain: Floats | None = None,
     history: tuple[Step, ...] = (),
 ) -> Tree:
-    """Count the rows of a table at each node of a skeleton.
+    """Count the rows of a table at each node of a skeleton; belief is raw.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    table : Table
-        With its target, and features in the order of the skeleton's.
-    unit : float, optional
-        Value of one step of evidence: the table's unit (the default) divided by a whole number. Where missing
-        values go to every child a smaller unit splits rows more exactly: a row of one step cannot be split, and goes
-        to the last child as a whole.
-    gain : float64 array of shape (n,), optional
-    history : tuple of Step, default ()
-
-    Returns
-    -------
-    Tree
-        With raw belief.
-
-    Raises
-    ------
-    DataError
-        If the table has no target, or weighs too much for exact sums.
-    ParameterError
-        If `unit` does not divide the table's unit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> table = Table.read(np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"])
-    >>> count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), table).evidence.tolist()
-    [[1, 3], [1, 1], [0, 2]]
+    The features of the table are in the order of the skeleton's. `unit` is the value of one step of evidence: the
+    table's unit (the default) divided by a whole number. Where missing values go to every child a smaller unit splits
+    rows more exactly: a row of one step cannot be split, and goes to the last child as a whole.
     """
     unit = table.unit if unit is None else unit
     evidence, rows = count_evidence(skeleton, table, unit)
@@ -101,27 +73,7 @@ def count_rows(
 def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
     """Count the rows of a table on the skeleton of a tree.
 
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-        With its target.
-    step : Step, optional
-        Added to the history.
-
-    Returns
-    -------
-    Tree
-        With the splits, gains, slopes and decision rule of `tree`, the evidence of `table`, and raw belief.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
-    >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
-    >>> recount(tree, Table.read(x, y, sample_weight=[5, 1, 1, 1])).evidence.tolist()
-    [[5, 3], [5, 1], [0, 2]]
+    The result has the splits, gains, slopes and decision rule of `tree`, the evidence of `table`, and raw belief.
     """
     return count_rows(
         tree.skeleton,
@@ -133,29 +85,13 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
 
 
 def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
-    """Replace the decision rule of a tree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree.decision.costs import Costs
-    >>> leaf = Tree.raw(Schema((), ("ill", "well")), Skeleton.leaf(), np.array([[1, 9]]))
-    >>> leaf.decided, with_decision(leaf, DecisionRule(Costs([[0, 20], [1, 0]]))).decided
-    (array([1]), array([0]))
-    """
+    """Replace the decision rule of a tree."""
     check_decision(decision, tree.schema)
     return tree if decision == tree.decision else tree._edited(decision=decision)
 
 
 def fractional_unit(skeleton: Skeleton, table: Table) -> float:
-    """Choose the unit to count a table in: its own, or a smaller one if missing values go to every child.
-
-    Examples
-    --------
-    >>> fractional_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
-    1.0
-    """
+    """Choose the unit to count a table in: its own, or a smaller one if missing values go to every child."""
     if not skeleton.is_fractional:
         return table.unit
     total = table.n_rows if table.weight is None else int(table.weight.sum())
@@ -163,15 +99,7 @@ def fractional_unit(skeleton: Skeleton, table: Table) -> float:
 
 
 def finer_unit(unit: float, total: int) -> float:
-    """Choose a unit small enough to split rows that weigh `total` steps of `unit` together.
-
-    Examples
-    --------
-    >>> finer_unit(1.0, 2**40) == 2.0**-7
-    True
-    >>> finer_unit(0.125, 2**40)
-    0.125
-    """
+    """Choose a unit small enough to split rows that weigh `total` steps of `unit` together."""
     if unit != 1.0:
         # Weights like 0.3 have a small unit already (`fixed_point`), and `remove_rows` needs the same unit again.
         return unit
@@ -181,25 +109,10 @@ def finer_unit(unit: float, total: int) -> float:
 def count_evidence(
     skeleton: Skeleton, table: Table, unit: float, shares: Counts | None = None
 ) -> tuple[Counts, Counts]:
-    """Count the rows of a table at each node, as arrays.
+    """Count the rows of a table at each node, as evidence and rows; `unit` as in `count_rows`.
 
-    Parameters
-    ----------
-    skeleton, table, unit
-        As in `count_rows`.
-    shares : int64 array of shape (n,), optional
-        Weights that rows with a missing value are split by where they go to every child: those of the rows the tree
-        was grown from. Default: the rows of this table with a known value.
-
-    Returns
-    -------
-    evidence : int64 array of shape (n, n_classes), or of (n, 3)
-    rows : int64 array of shape (n,)
-
-    Examples
-    --------
-    >>> count_evidence(Skeleton.leaf(), Table.read([[20.0], [25.0]], ["no", "yes"]), unit=0.5)
-    (array([[2, 2]]), array([2]))
+    `shares`, of shape (n,), are weights that rows with a missing value are split by where they go to every child: those
+    of the rows the tree was grown from. Default: the rows of this table with a known value.
     """
     if table.numeric_target is not None:
         return count_numeric(skeleton, table, table.numeric_target, unit)
@@ -215,13 +128,7 @@ def count_evidence(
 
 
 def integer_weights(table: Table, unit: float) -> Counts | None:
-    """Return the weights of the rows in steps of `unit`; None if each row is one step.
-
-    Examples
-    --------
-    >>> integer_weights(Table.read([[1.0], [2.0]]), 0.25).tolist()
-    [4, 4]
-    """
+    """Return the weights of the rows in steps of `unit`; None if each row is one step."""
     factor = table.unit / unit
     if not (factor >= 1 and factor.is_integer()):
         raise ParameterError(
@@ -238,14 +145,7 @@ def integer_weights(table: Table, unit: float) -> Counts | None:
 def count_stopping_rows(
     skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
 ) -> tuple[Counts, Counts]:
-    """Count rows at the node where each stops, not at its ancestors; no row is split.
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [2.0]], ["no", "yes"])
-    >>> count_stopping_rows(Skeleton.leaf(), table, table.target, None)
-    (array([[1, 1]]), array([2]))
-    """
+    """Count rows at the node where each stops, not at its ancestors; no row is split."""
     n, k = skeleton.n_nodes, table.schema.n_classes
     node = route(skeleton, table)
     cell = node.astype(np.intp) * k + target
@@ -258,27 +158,9 @@ def count_stopping_rows(
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
-    """Turn the nodes in `mask` into leaves and remove all nodes below them.
+    """Turn the nodes in `mask` into leaves without slopes, and remove all nodes below them.
 
-    The new leaves have no slopes.
-
-    Parameters
-    ----------
-    tree : Tree
-    mask : bool array of shape (n_nodes,)
-        Leaves in it, and nodes below others in it, have no effect.
-    step : Step, optional
-        Added to the history.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> schema = Schema((Feature("age"),), ("no", "yes"))
-    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> tree = Tree.raw(schema, skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> collapse(tree, np.array([True, False, False]))
-    Tree(1 node, 1 leaf, depth 0, 2 classes)
+    Leaves in the mask, and nodes below others in it, have no effect.
     """
     mask = np.asarray(mask)
     if mask.dtype != np.bool_ or mask.shape != (tree.n_nodes,):
@@ -347,30 +229,9 @@ def _pick[T: np.generic](
 def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | None = None) -> Tree:
     """Replace a node by the subtree of one of its children, and remove the other children.
 
-    Rows of the removed children now go through the raised subtree, so evidence is recounted from `table`. Belief is
-    raw, no leaf has slopes, and gains in the raised subtree are unknown, because its rows have changed.
-
-    Parameters
-    ----------
-    tree : Tree
-    node : int
-        An inner node.
-    slot : int
-        The child that is raised.
-    table : Table
-        The rows the tree's evidence came from.
-    step : Step, optional
-        Added to the history.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> table = Table.read(np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"])
-    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [22.0, np.nan, 45.0, np.nan, np.nan])
-    >>> raised = raise_child(count_rows(skeleton, table), node=0, slot=1, table=table)
-    >>> raised.skeleton.threshold[0], raised.evidence.tolist()
-    (np.float64(45.0), [[1, 3], [1, 2], [0, 1]])
+    Rows of the removed children now go through the raised subtree, so evidence is recounted from `table`, the rows the
+    tree's evidence came from. Belief is raw, no leaf has slopes, and gains in the raised subtree are unknown, because
+    its rows have changed.
     """
     skeleton = tree.skeleton
     if not (0 <= node < tree.n_nodes and 0 <= slot < skeleton.n_children[node]):
@@ -383,27 +244,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
 
 
 def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
-    """Replace the predictions of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-    belief : float64 array of shape (n_nodes, n_classes), or of (n_nodes, 1)
-        Class probabilities of each node, or means.
-    borrowed : float64 array of shape (n_nodes,)
-        Pseudo-counts that each node borrowed from its ancestors.
-    step : Step, optional
-        Added to the history.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> leaf = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 0]]))
-    >>> laplace = with_belief(leaf, (leaf.evidence + 1) / 5, np.array([2.0]), Step.of("laplace"))
-    >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
-    ([[0.8, 0.2]], ['laplace()'])
-    """
+    """Replace the predictions of a tree, and the pseudo-counts that each node borrowed from its ancestors."""
     check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_outputs, regression=tree.is_regression)
     return tree._edited(belief=belief, borrowed=borrowed, history=_append(tree.history, step))
 
@@ -433,28 +274,12 @@ def with_slopes(tree: Tree, slopes: Slopes, step: Step | None = None) -> Tree:
 
 
 def record_groups(tree: Tree, n_groups: int | None) -> Tree:
-    """Return the tree with the number of groups of its training rows as the first step of its history; None: as it is.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[0.0], [1.0], [2.0]], ["a", "b", "b"]
-    >>> print(TreeClassifier().fit(X, y, groups=["ann", "bob", "bob"]).tree_.history[0])
-    groups(n=2)
-    """
+    """Record the number of groups of the training rows as the first step of the history, unless it is None."""
     return tree if n_groups is None else tree._edited(history=(Step.of(_GROUPS, n=n_groups), *tree.history))
 
 
 def recorded_groups(tree: Tree) -> int | None:
-    """Return the number of groups of the training rows; None if there were none.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"], groups=["ann", "bob", "bob"])
-    >>> recorded_groups(clf.tree_)
-    2
-    """
+    """Return the number of groups of the training rows; None if there were none."""
     found = (dict(step.parameters).get("n") for step in tree.history if step.name == _GROUPS)
     return next((n for n in found if type(n) is int), None)
 

@@ -19,18 +19,6 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
 
     Of tied splits the first in level order is kept; splits of unknown gain come last. A multiway split with too many
     children ends the growing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree.skeleton import Skeleton
-    >>> threshold = [0.0, np.nan, 1.0, np.nan, np.nan]
-    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], threshold)
-    >>> evidence = np.array([[3, 3], [2, 0], [1, 3], [1, 0], [0, 3]])
-    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), skeleton, evidence)
-    >>> keep_best_leaves(tree, 2)
-    Tree(3 nodes, 2 leaves, depth 1, 2 classes)
     """
     if tree.n_leaves <= max_leaf_nodes:
         return tree

@@ -28,15 +28,7 @@ _BLOCK = 1 << 20
 
 
 def parents_and_children(n_children: NDArray[Any]) -> tuple[Indices, Indices]:
-    """Find parent and first child of every node, which the numbers of children determine in level order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> parent, first_child = parents_and_children(np.array([2, 0, 3, 0, 0, 0]))
-    >>> parent.tolist(), first_child.tolist()
-    ([-1, 0, 0, 2, 2, 2], [1, -1, 3, -1, -1, -1])
-    """
+    """Find parent and first child of every node, which the numbers of children determine in level order."""
     n = len(n_children)
     parent = np.full(n, -1, np.int32)
     parent[1:] = np.repeat(np.arange(n, dtype=np.int32), n_children)
@@ -46,14 +38,7 @@ def parents_and_children(n_children: NDArray[Any]) -> tuple[Indices, Indices]:
 
 
 def level_offsets(n_children: NDArray[Any]) -> tuple[int, ...]:
-    """Find the first node of each level; level ``d`` is nodes ``offsets[d]:offsets[d + 1]``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> level_offsets(np.array([2, 0, 3, 0, 0, 0]))
-    (0, 1, 3, 6)
-    """
+    """Find the first node of each level; level ``d`` is nodes ``offsets[d]:offsets[d + 1]``."""
     # The children of nodes 0..i are nodes 1..last[i], so `last` of a level's last node is the next level's last node.
     last = np.cumsum(n_children)
     offsets = [0, 1]
@@ -65,30 +50,9 @@ def level_offsets(n_children: NDArray[Any]) -> tuple[int, ...]:
 def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.intp]:
     """Compute the level order of nodes in another order that has parents before children.
 
-    Parameters
-    ----------
-    parent : int array of shape (n,)
-        Parent of each node, -1 for the root, which is node 0.
-    rank : int array of shape (n,)
-        Slot of each node among its siblings, 0, 1, ...; ignored for the root.
-
-    Returns
-    -------
-    order : intp array of shape (n,)
-        ``order[i]`` is the old number of the node that becomes node ``i``: index any array of nodes with it.
-
-    Raises
-    ------
-    TreeError
-        If a node does not come after its parent, or siblings do not fill the slots 0, 1, ... once each.
-
-    Examples
-    --------
-    Depth-first order: root, left child, its two children, right child:
-
-    >>> import numpy as np
-    >>> level_order(np.array([-1, 0, 1, 1, 0]), np.array([0, 0, 0, 1, 1])).tolist()
-    [0, 1, 4, 2, 3]
+    `parent` is -1 for the root, which is node 0; `rank` is the slot of each node among its siblings. ``order[i]`` is
+    the old number of the node that becomes node ``i``: index any array of nodes with it. `TreeError` if a node does not
+    come after its parent, or siblings do not fill the slots 0, 1, ... once each.
     """
     n = len(parent)
     early = (parent >= np.arange(n)) | (parent < 0)
@@ -117,14 +81,7 @@ def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def nearest_with_rows(parent: NDArray[Any], weight: Counts) -> NDArray[np.intp]:
-    """Find the nearest node with rows for each node: itself, or an ancestor.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nearest_with_rows(parent=np.array([-1, 0, 0]), weight=np.array([4, 0, 4])).tolist()
-    [0, 0, 2]
-    """
+    """Find the nearest node with rows for each node: itself, or an ancestor."""
     empty = weight == 0
     source = np.where(empty, np.maximum(parent, 0), np.arange(len(weight)))
     # An empty node points at its parent, and every round doubles the distance.
@@ -134,14 +91,7 @@ def nearest_with_rows(parent: NDArray[Any], weight: Counts) -> NDArray[np.intp]:
 
 
 def concat_ranges(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]:
-    """Concatenate the ranges ``begin[i], ..., begin[i] + length[i] - 1``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> concat_ranges(np.array([5, 0, 9]), np.array([2, 3, 1])).tolist()
-    [5, 6, 0, 1, 2, 9]
-    """
+    """Concatenate the ranges ``begin[i], ..., begin[i] + length[i] - 1``."""
     length = np.asarray(length, np.intp)
     before = np.cumsum(length) - length
     return np.repeat(begin - before, length) + np.arange(length.sum())
@@ -150,15 +100,7 @@ def concat_ranges(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]
 def take_ranges[T: np.generic](
     values: NDArray[T], begin: NDArray[Any], length: NDArray[Any], block: int = _BLOCK
 ) -> tuple[NDArray[np.int64], NDArray[T]]:
-    """Copy ranges of an array and concatenate them; return their starts and the copy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> starts, taken = take_ranges(np.arange(10), np.array([5, 0, 9]), np.array([2, 3, 1]))
-    >>> starts.tolist(), taken.tolist()
-    ([0, 2, 5, 6], [5, 6, 0, 1, 2, 9])
-    """
+    """Copy ranges of an array and concatenate them; return their starts and the copy."""
     starts = np.zeros(len(length) + 1, np.int64)
     np.cumsum(length, out=starts[1:])
     taken = np.empty(starts[-1], values.dtype)
@@ -168,14 +110,7 @@ def take_ranges[T: np.generic](
 
 
 def node_blocks(starts: NDArray[Any], block: int = _BLOCK) -> Iterator[tuple[int, int]]:
-    """Divide nodes into blocks of at most `block` entries together, or of one node; temporary arrays stay small.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> list(node_blocks(np.array([0, 1 << 20, 1 << 20, 3 << 20, 3 << 20])))
-    [(0, 2), (2, 3), (3, 4)]
-    """
+    """Divide nodes into blocks of at most `block` entries together, or of one node; temporary arrays stay small."""
     first, n = 0, len(starts) - 1
     while first < n:
         last = int(np.searchsorted(starts, starts[first] + block, side="right")) - 1

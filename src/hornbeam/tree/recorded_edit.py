@@ -13,24 +13,9 @@ EDIT = "edit"  #: step of the history
 
 
 class RecordedEdit(NamedTuple):
-    """An edit in a history.
+    """An edit in a history: what was done, and the reason and author, empty if they were not given.
 
-    Attributes
-    ----------
-    what : str
-        What was done.
-    reason, author : str
-        Empty if they were not given.
-    before : str
-        The first 16 digits of the digest of the tree before the edit; empty in older files.
-
-    Examples
-    --------
-    >>> edit = RecordedEdit("node 2 is now a leaf", "too few rows", "A. Analyst", "7e01a3b5c4d2f699")
-    >>> print(edit)
-    node 2 is now a leaf; reason: too few rows; author: A. Analyst; tree before: 7e01a3b5c4d2f699
-    >>> RecordedEdit.of(edit.step()) == edit
-    True
+    `before` has the first 16 digits of the digest of the tree before the edit; it is empty in older files.
     """
 
     what: str
@@ -54,11 +39,5 @@ class RecordedEdit(NamedTuple):
 
 
 def recorded_edits(history: Sequence[Step]) -> tuple[RecordedEdit, ...]:
-    """Return the edits of a history, first to last.
-
-    Examples
-    --------
-    >>> recorded_edits([Step.of("grow"), Step.of("edit", what="node 0 is now a leaf")])
-    (RecordedEdit(what='node 0 is now a leaf', reason='', author='', before=''),)
-    """
+    """Return the edits of a history, first to last."""
     return tuple(RecordedEdit.of(step) for step in history if step.name == EDIT)

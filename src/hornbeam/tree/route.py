@@ -36,29 +36,7 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
     """Find the node where each row of a table stops.
 
     It is a leaf or an inner node: one without a branch for the missing value, one without a slot for the category, or
-    the first one that splits the row over every child because its value is missing.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-    table : Table
-        Rows with the schema of the skeleton.
-    n_jobs : int, default=1
-        Threads, 1 or more; the result does not depend on it.
-
-    Returns
-    -------
-    int32 array of shape (n_rows,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> from hornbeam.tree.route import route
-    >>> from hornbeam.tree.skeleton import Skeleton
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> route(stump, Table.read([[0.5], [0.6], [np.nan]]))
-    array([1, 2, 0], dtype=int32)
+    the first one that splits the row over every child because its value is missing. `n_jobs` threads do not change it.
     """
     router = skeleton.router
     stops = np.empty(table.n_rows, np.int32)
@@ -71,40 +49,14 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
 
 
 def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floats | None = None) -> Floats:
-    """Predict each row of a table.
+    """Predict each row of a table: class probabilities or the mean, of shape (n_rows, n_classes) or (n_rows, 1).
 
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-    n_jobs : int, default=1
-    node_values : float64 array of shape (n_nodes, m), optional
-        Predictions of the nodes, instead of their belief; slopes are left out.
+    A row has the belief of the node where it stops, changed by the terms of that leaf. Where a missing value goes to
+    every child, it has the mean of the children's predictions, weighted by their evidence. `node_values`, of shape
+    (n_nodes, m), takes the place of the belief; slopes are then left out.
 
-    Returns
-    -------
-    float64 array of shape (n_rows, n_classes), or of (n_rows, m)
-        The belief of the node where the row stops, changed by the terms of that leaf. Where a missing value goes to
-        every child, the mean of the children's predictions, weighted by their evidence.
-
-    Notes
-    -----
     In a leaf with slopes the score of a class is the logarithm of its belief plus the terms, in order; the
     probabilities are ``exp(score)`` divided by their sum. In regression the terms are added to the mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.data.table import Table
-    >>> from hornbeam.tree.route import predict_rows
-    >>> from hornbeam.tree.skeleton import Skeleton
-    >>> from hornbeam.tree.tree import Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> tree = Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> predict_rows(tree, Table.read([[0.1], [0.9], [np.nan]], schema=schema)).tolist()
-    [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
     router = tree.skeleton.router
     belief, weight = tree.belief if node_values is None else node_values, _weight(tree)
@@ -125,27 +77,10 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floa
 
 
 def decide_rows(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
-    """Decide the class of each row of a table.
+    """Decide the class of each row of a table, as its code.
 
     Without costs it is the first class of the largest score in a leaf with slopes, of the largest probability
     elsewhere. No exponential function is needed, so all exports decide the same.
-
-    Returns
-    -------
-    intp array of shape (n_rows,)
-        Codes of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.data.table import Table
-    >>> from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
-    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[4, 1]]))
-    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[9], centre=[3], slope=[[0.0, 0.5]]))
-    >>> decide_rows(tree, Table.read([[5.0], [6.0], [np.nan]], schema=schema))
-    array([0, 1, 0])
     """
     if not len(tree.slopes) or not tree.decision.is_default:
         return tree.decision(predict_rows(tree, table, n_jobs))
@@ -159,25 +94,7 @@ def decide_rows(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
 
 
 def sums_of_terms(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
-    """Add up the terms of each row of a table: the change of its scores by the slopes of its leaf.
-
-    Returns
-    -------
-    float64 array of shape (n_rows, n_classes), or of (n_rows, 1)
-        0 where a row stops at a node without terms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.data.table import Table
-    >>> from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
-    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[4, 1]]))
-    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[9], centre=[3], slope=[[0.0, 0.5]]))
-    >>> sums_of_terms(tree, Table.read([[5.0], [99.0], [np.nan]], schema=schema)).tolist()
-    [[0.0, 1.0], [0.0, 3.0], [0.0, 0.0]]
-    """
+    """Add up the terms of each row of a table: the change of its scores by the slopes of its leaf; 0 without terms."""
     sums = np.zeros((table.n_rows, tree.schema.n_outputs))
     if len(tree.slopes):
         leaves = _sloped_leaves(tree)
@@ -192,17 +109,7 @@ def _sloped_leaves(tree: Tree) -> SlopedLeaves:
 
 
 def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
-    """Find the child slot of a node for a value; `STOP` (-1), or `EVERY_CHILD` (-2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature
-    >>> from hornbeam.tree.skeleton import Skeleton
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> [follow(stump, 0, Feature("dose"), value) for value in (0.5, 0.6, np.nan)]
-    [0, 1, -1]
-    """
+    """Find the child slot of a node for a value; `STOP` (-1), or `EVERY_CHILD` (-2)."""
     if is_missing(feature, value):
         return skeleton.missing_slot.item(node)
     threshold = skeleton.threshold.item(node)
@@ -212,31 +119,10 @@ def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int
 
 
 def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
-    """Return a function that predicts one row with little overhead, for serving.
+    """Return a function that predicts one row in about a microsecond, for serving.
 
-    Parameters
-    ----------
-    tree : Tree
-
-    Returns
-    -------
-    callable
-        From one row to its class probabilities, in about a microsecond. The row is a tuple, a list or a
-        float64 array with one number per feature: ordinal features as positions, nominal ones as codes into the
-        feature's categories, NaN for a missing value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree.route import row_predictor
-    >>> from hornbeam.tree.skeleton import Skeleton
-    >>> from hornbeam.tree.tree import Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> predict = row_predictor(Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]])))
-    >>> predict((0.9,))
-    (0.2, 0.8)
+    The row is a tuple, a list or a float64 array with one number per feature: ordinal features as positions, nominal
+    ones as codes into the feature's categories, NaN for a missing value.
     """
     if not tree.skeleton.router.fractional:
         return _sloped_leaves(tree).predict_row
@@ -245,25 +131,9 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
 
 
 def decision_path(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> tuple[Counts, Indices]:
-    """List the nodes on the path of each row, from the root to where it stops.
+    """List the nodes on the path of each row, from the root to where it stops, as `indptr` and `indices`.
 
-    Returns
-    -------
-    indptr : int64 array of shape (n_rows + 1,)
-    indices : int32 array
-        The path of row i is ``indices[indptr[i]:indptr[i + 1]]``, in ascending order: a sparse matrix of rows by
-        nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> from hornbeam.tree.route import decision_path
-    >>> from hornbeam.tree.skeleton import Skeleton
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> indptr, indices = decision_path(stump, Table.read([[0.5], [0.6], [np.nan]]))
-    >>> indptr.tolist(), indices.tolist()
-    ([0, 2, 4, 5], [0, 1, 0, 2, 0])
+    The path of row i is ``indices[indptr[i]:indptr[i + 1]]``, in ascending order: a sparse matrix of rows by nodes.
     """
     stops, stop_of_row = np.unique(route(skeleton, table, n_jobs), return_inverse=True)
     length = depths(skeleton)[stops].astype(np.int64) + 1

@@ -211,13 +211,7 @@ _ROUTED = _ARRAYS[1:]  # routing goes down and needs no parents
 
 
 def summary(skeleton: Skeleton) -> str:
-    """Format the number of nodes, the number of leaves and the depth.
-
-    Examples
-    --------
-    >>> summary(Skeleton.leaf())
-    '1 node, 1 leaf, depth 0'
-    """
+    """Format the number of nodes, the number of leaves and the depth."""
     nodes = "1 node" if skeleton.n_nodes == 1 else f"{skeleton.n_nodes} nodes"
     leaves = "1 leaf" if skeleton.n_leaves == 1 else f"{skeleton.n_leaves} leaves"
     return f"{nodes}, {leaves}, depth {skeleton.depth}"
@@ -228,14 +222,6 @@ def check_skeleton(skeleton: Skeleton) -> None:
 
     It runs whenever a skeleton is made, loaded or unpickled, and takes tens of microseconds for a small tree. Errors
     name the array, the node, the value found and the value expected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Skeleton.of([2, 0, 0], feature=[0, -1, 4], threshold=[0.5, np.nan, np.nan])
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.TreeError: feature[2] is 4, expected -1 on a leaf
     """
     _check_types(skeleton)
     _check_shape(skeleton)

@@ -15,32 +15,15 @@ __all__ = ["replace_subtree", "subtree"]
 
 
 def subtree(skeleton: Skeleton, node: int) -> Skeleton:
-    """Return a node and all nodes below it as a skeleton of their own.
-
-    Examples
-    --------
-    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 1, -1, -1], [30.0, np.nan, 7.0, np.nan, np.nan])
-    >>> subtree(skeleton, 2).threshold.tolist()
-    [7.0, nan, nan]
-    """
+    """Return a node and all nodes below it as a skeleton of their own."""
     return _take((skeleton,), descendants(skeleton, node))
 
 
 def replace_subtree(skeleton: Skeleton, node: int, other: Skeleton) -> tuple[Skeleton, NDArray[np.intp]]:
     """Put a skeleton in the place of a node and all nodes below it.
 
-    Returns
-    -------
-    skeleton : Skeleton
-    source : intp array
-        Where each node comes from: its number in `skeleton`, or ``skeleton.n_nodes`` plus its number in `other`.
-
-    Examples
-    --------
-    >>> split = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> both, source = replace_subtree(split, 1, split)
-    >>> both, source.tolist()
-    (Skeleton(5 nodes, 3 leaves, depth 2), [0, 3, 2, 4, 5])
+    Also returns where each node comes from: its number in `skeleton`, or ``skeleton.n_nodes`` plus its number in
+    `other`.
     """
     n = skeleton.n_nodes
     kept = np.setdiff1d(np.arange(n), descendants(skeleton, node), assume_unique=True)

@@ -277,14 +277,7 @@ _ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
 
 
 def unsmoothed(tree: Tree) -> Floats:
-    """Compute the belief of a tree before smoothing: frequencies, or means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unsmoothed(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))).tolist()
-    [[0.75, 0.25]]
-    """
+    """Compute the belief of a tree before smoothing: frequencies, or means."""
     return _unsmoothed(tree.schema, tree.skeleton, tree.evidence, tree.unit)
 
 
@@ -295,14 +288,7 @@ def _unsmoothed(schema: Schema, skeleton: Skeleton, evidence: Counts, unit: Floa
 
 
 def node_weight(schema: Schema, evidence: Counts) -> Counts:
-    """Weight of the rows at each node: the sum over classes, or the first column in regression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> node_weight(Schema((), ("no", "yes")), np.array([[3, 1]])).tolist()
-    [4]
-    """
+    """Weight of the rows at each node: the sum over classes, or the first column in regression."""
     return evidence[:, 0] if schema.is_regression else row_sums(evidence)
 
 
@@ -310,13 +296,6 @@ def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
     """Divide class counts by their sum.
 
     A node without evidence has the frequencies of its parent; a root without evidence has equal frequencies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> raw_belief(skeleton, np.array([[3, 1], [0, 0], [3, 1]])).tolist()
-    [[0.75, 0.25], [0.75, 0.25], [0.75, 0.25]]
     """
     total = row_sums(evidence)
     if total[0] == 0:  # then every node is empty

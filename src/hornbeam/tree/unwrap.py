@@ -15,14 +15,7 @@ class HasTree(Protocol):
 
 
 class Unwrapped(NamedTuple):
-    """A model, and the steps of its pipeline that transform the rows.
-
-    Parameters
-    ----------
-    model : object
-    before : object or None
-        The pipeline without the model; None if it has no other steps.
-    """
+    """A model, and the steps of its pipeline that transform the rows; `before` is None if there are none."""
 
     model: Any
     before: Any = None
@@ -40,18 +33,7 @@ class Unwrapped(NamedTuple):
 def unwrap(model: Any) -> Unwrapped:
     """Return the best model of a fitted search, the last step of a pipeline, or the model itself.
 
-    Raises
-    ------
-    ParameterError
-        If a search has no best model.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from hornbeam import TreeClassifier
-    >>> search = GridSearchCV(TreeClassifier(), {"max_depth": [1]}, cv=2)
-    >>> unwrap(search.fit([[0], [1]] * 4, [0, 1] * 4)).model
-    TreeClassifier(max_depth=1)
+    `ParameterError` if a search has no best model.
     """
     if hasattr(model, "best_estimator_"):
         return unwrap(model.best_estimator_)
@@ -70,17 +52,7 @@ def unwrap(model: Any) -> Unwrapped:
 def single_tree(model: Any) -> Tree:
     """Return a tree, or that of a fitted estimator, also inside a search.
 
-    Raises
-    ------
-    ParameterError
-        If the model does not predict with one tree, or is a pipeline that transforms the rows before.
-
-    Examples
-    --------
-    >>> single_tree([1, 2])
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: This is a list; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
+    `ParameterError` if the model does not predict with one tree, or is a pipeline that transforms the rows before.
     """
     if isinstance(model, Tree):
         return model

@@ -33,25 +33,7 @@ __all__ = [
 
 
 def pull_up[T: np.generic](skeleton: Skeleton, values: NDArray[T], combine: np.ufunc = np.add) -> NDArray[T]:
-    """Combine the values of each node and its descendants, from the deepest level up.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-    values : array of shape (n_nodes, ...)
-        The own value of each node.
-    combine : binary ufunc, default ``np.add``
-
-    Returns
-    -------
-    array like `values`
-        Sums of integers are exact.
-
-    Examples
-    --------
-    >>> pull_up(Skeleton.leaf(), np.array([7])).tolist()
-    [7]
-    """
+    """Combine the values of each node and its descendants, from the deepest level up."""
     out = values.copy()
     levels = skeleton.levels
     inner = np.flatnonzero(skeleton.n_children)
@@ -70,24 +52,7 @@ def push_down[T: np.generic](
     values: NDArray[T],
     combine: Callable[[NDArray[T], NDArray[T]], NDArray[T]] = np.add,
 ) -> NDArray[T]:
-    """Combine the values of each node and its ancestors, from the root down.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-    values : array of shape (n_nodes, ...)
-        The own value of each node.
-    combine : callable ``(from_parent, own) -> array``, default ``np.add``
-
-    Returns
-    -------
-    array like `values`
-
-    Examples
-    --------
-    >>> push_down(Skeleton.leaf(), np.array([7])).tolist()
-    [7]
-    """
+    """Combine the values of each node and its ancestors, from the root down, with ``combine(from_parent, own)``."""
     out = values.copy()
     levels = skeleton.levels
     for begin, end in pairwise(levels[1:]):
@@ -96,75 +61,36 @@ def push_down[T: np.generic](
 
 
 def depths(skeleton: Skeleton) -> Indices:
-    """Compute the depth of each node; 0 for the root.
-
-    Examples
-    --------
-    >>> depths(Skeleton.leaf()).tolist()
-    [0]
-    """
+    """Compute the depth of each node; 0 for the root."""
     sizes = np.diff(skeleton.levels)
     return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
 
 def heights(skeleton: Skeleton) -> Indices:
-    """Compute the depth of the subtree below each node; 0 for a leaf.
-
-    Examples
-    --------
-    >>> heights(Skeleton.leaf()).tolist()
-    [0]
-    """
+    """Compute the depth of the subtree below each node; 0 for a leaf."""
     depth = depths(skeleton)
     return pull_up(skeleton, depth, np.maximum) - depth
 
 
 def path_tests(skeleton: Skeleton) -> int:
-    """Add up the depths of all leaves: the number of splits on the paths to them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> path_tests(Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [1.0, np.nan, 2.0, np.nan, np.nan]))
-    5
-    """
+    """Add up the depths of all leaves: the number of splits on the paths to them."""
     return int(depths(skeleton)[skeleton.is_leaf].sum(dtype=np.int64))
 
 
 def leaves_below(skeleton: Skeleton) -> Counts:
-    """Count the leaves below each node; 1 for a leaf.
-
-    Examples
-    --------
-    >>> leaves_below(Skeleton.leaf()).tolist()
-    [1]
-    """
+    """Count the leaves below each node; 1 for a leaf."""
     return pull_up(skeleton, skeleton.is_leaf.astype(np.int64))
 
 
 def slots(skeleton: Skeleton) -> Indices:
-    """Find the slot of each node among its siblings; 0 for the root.
-
-    Examples
-    --------
-    >>> slots(Skeleton.leaf()).tolist()
-    [0]
-    """
+    """Find the slot of each node among its siblings; 0 for the root."""
     slot = np.arange(skeleton.n_nodes, dtype=np.int32)
     slot[1:] -= skeleton.first_child[skeleton.parent[1:]]
     return slot
 
 
 def evidence_stopping(skeleton: Skeleton, evidence: Counts) -> Counts:
-    """Subtract the evidence of the children from each node: the rows that stop there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> evidence_stopping(skeleton, np.array([[5, 5], [4, 1], [1, 3]])).tolist()
-    [[0, 1], [4, 1], [1, 3]]
-    """
+    """Subtract the evidence of the children from each node: the rows that stop there."""
     own = evidence.copy()
     inner = np.flatnonzero(skeleton.n_children)
     if len(inner):
@@ -173,13 +99,7 @@ def evidence_stopping(skeleton: Skeleton, evidence: Counts) -> Counts:
 
 
 def path(skeleton: Skeleton, node: int) -> list[int]:
-    """List the nodes from the root to `node`, both included.
-
-    Examples
-    --------
-    >>> path(Skeleton.leaf(), 0)
-    [0]
-    """
+    """List the nodes from the root to `node`, both included."""
     steps = [node]
     while (node := skeleton.parent.item(node)) >= 0:
         steps.append(node)
@@ -187,14 +107,7 @@ def path(skeleton: Skeleton, node: int) -> list[int]:
 
 
 def with_ancestors(skeleton: Skeleton, nodes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """List some nodes and all nodes above them, each once, in level order.
-
-    Examples
-    --------
-    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [1.0, np.nan, 2.0, np.nan, np.nan])
-    >>> with_ancestors(skeleton, np.array([4, 3])).tolist()
-    [0, 2, 3, 4]
-    """
+    """List some nodes and all nodes above them, each once, in level order."""
     found = [nodes]
     while len(nodes := skeleton.parent[nodes[nodes > 0]]):
         found.append(nodes)
@@ -202,25 +115,13 @@ def with_ancestors(skeleton: Skeleton, nodes: NDArray[np.integer[Any]]) -> NDArr
 
 
 def features_above(skeleton: Skeleton, node: int) -> list[int]:
-    """List the features that split the ancestors of `node`, that of the root first.
-
-    Examples
-    --------
-    >>> features_above(Skeleton.of([2, 0, 0], [3, -1, -1], [30.0, np.nan, np.nan]), 1)
-    [3]
-    """
+    """List the features that split the ancestors of `node`, that of the root first."""
     features: list[int] = skeleton.feature[path(skeleton, node)[:-1]].tolist()
     return features
 
 
 def descendants(skeleton: Skeleton, node: int) -> NDArray[np.intp]:
-    """List `node` and all nodes below it, in level order.
-
-    Examples
-    --------
-    >>> descendants(Skeleton.leaf(), 0).tolist()
-    [0]
-    """
+    """List `node` and all nodes below it, in level order."""
     last = np.cumsum(skeleton.n_children)
     begin, end = node, node + 1
     slices = []

@@ -16,44 +16,16 @@ _ROUNDING = 1e-6  # tolerance of the sum of rates
 
 
 def base_rate(tree: Tree) -> Floats:
-    """Compute the frequency of each class in the training rows of a tree.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> base_rate(TreeClassifier().fit([[0], [1], [2], [3]], ["a", "b", "b", "b"]).tree_).tolist()
-    [0.25, 0.75]
-    """
+    """Compute the frequency of each class in the training rows of a tree."""
     total = tree.evidence[0].sum()
     return tree.evidence[0] / total if total else np.full(tree.n_classes, 1 / tree.n_classes)
 
 
 def prior_factors(tree: Tree, prior: Any) -> Floats:
-    """Divide a prior by the base rate of a tree.
+    """Divide a prior by the base rate of a tree; 0 for a class without evidence.
 
-    Parameters
-    ----------
-    tree : Tree
-    prior : mapping from label to rate, or array-like of shape (n_classes,)
-        The rates where the tree will be used, in the order of the classes; they add up to 1.
-
-    Returns
-    -------
-    float64 array of shape (n_classes,)
-        ``prior / base_rate``; 0 for a class without evidence.
-
-    Raises
-    ------
-    ParameterError
-        If the rates are not for the classes of the tree, are below 0, do not add up to 1, or are above 0 for a class
-        without evidence.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier().fit([[0], [1], [2], [3]], ["a", "b", "b", "b"]).tree_
-    >>> prior_factors(tree, {"a": 0.5, "b": 0.5}).round(3).tolist()
-    [2.0, 0.667]
+    The prior is a mapping from label to rate, or the rates in the order of the classes. `ParameterError` if the rates
+    are not for the classes of the tree, are below 0, do not add up to 1, or are above 0 for a class without evidence.
     """
     rates = _read_prior(prior, tree.schema)
     base = base_rate(tree)
@@ -70,24 +42,8 @@ def prior_factors(tree: Tree, prior: Any) -> Floats:
 def adjust_to_prior(probability: Floats, factors: Floats) -> Floats:
     """Adjust class probabilities to another prior, by Bayes' theorem.
 
-    Parameters
-    ----------
-    probability : float64 array of shape (..., n_classes)
-    factors : float64 array of shape (n_classes,)
-        New rate / old rate of each class (`prior_factors`).
-
-    Returns
-    -------
-    float64 array of shape (..., n_classes)
-        ``probability * factors``, divided by its sum. If the sum is 0, `probability` unchanged.
-
-    Examples
-    --------
-    A model trained with as many ill as well people predicts 0.9. If one person in ten is ill, this becomes 0.5:
-
-    >>> import numpy as np
-    >>> adjust_to_prior(np.array([0.9, 0.1]), np.array([0.1, 0.9]) / 0.5).round(6).tolist()
-    [0.5, 0.5]
+    `probability` has the shape (..., n_classes); `factors` are new rate / old rate of each class (`prior_factors`). The
+    result is their product, divided by its sum; where the sum is 0, `probability` unchanged.
     """
     joint = probability * factors
     total = joint.sum(axis=-1, keepdims=True)
@@ -95,26 +51,9 @@ def adjust_to_prior(probability: Floats, factors: Floats) -> Floats:
 
 
 def adjust_bound_to_prior(bound: Floats, probability: Floats, factors: Floats) -> Floats:
-    """Adjust bounds of class probabilities to another prior.
+    """Adjust lower or upper bounds of class probabilities, of shape (n, n_classes), to another prior.
 
     Each class is compared with all others together, which keep their proportions. For two classes this is exact.
-
-    Parameters
-    ----------
-    bound : float64 array of shape (n, n_classes)
-        A lower or an upper bound for each probability.
-    probability : float64 array of shape (n, n_classes)
-    factors : float64 array of shape (n_classes,)
-
-    Returns
-    -------
-    float64 array of shape (n, n_classes)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> adjust_bound_to_prior(np.array([[0.8, 0.0]]), np.array([[0.9, 0.1]]), np.array([0.2, 1.8])).round(3).tolist()
-    [[0.308, 0.0]]
     """
     joint, rest = probability * factors, 1 - probability
     others = np.maximum(joint.sum(axis=1, keepdims=True) - joint, 0)

@@ -9,33 +9,9 @@ __all__ = ["class_code", "parse_class"]
 
 
 def class_code(classes: Sequence[Label], positive: Label) -> int:
-    """Return the code of the positive class.
+    """Return the code of the positive class; `ParameterError` if it is not one of the classes.
 
-    Parameters
-    ----------
-    classes : sequence of labels
-        The classes of the tree, ``tree.schema.classes``; empty where the target is numeric.
-    positive : label
-        The positive class.
-
-    Returns
-    -------
-    int
-        Its position in `classes`.
-
-    Raises
-    ------
-    ParameterError
-        If it is not one of the classes, or if there are none.
-
-    Examples
-    --------
-    >>> class_code(("bad", "good"), "bad")
-    0
-    >>> class_code(("bad", "good"), "Bad")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: positive='Bad': expected one of the classes ['bad', 'good'].
+    `classes` is empty where the target is numeric.
     """
     known = list(classes)
     if not known:
@@ -48,12 +24,6 @@ def class_code(classes: Sequence[Label], positive: Label) -> int:
 
 
 def parse_class(classes: Sequence[Label], text: str) -> Label:
-    """Find the label with this text, for command lines: ``"1"`` finds the class 1.
-
-    Examples
-    --------
-    >>> parse_class((0, 1), "1"), parse_class(("bad", "good"), "bad")
-    (1, 'bad')
-    """
+    """Find the label with this text, for command lines: ``"1"`` finds the class 1."""
     spelled = [str(label) for label in classes]
     return classes[class_code(spelled, text)]

@@ -42,35 +42,10 @@ def count_fractional(
     weight: Counts | None,
     shares: Counts | None = None,
 ) -> tuple[Counts, Counts]:
-    """Count the parts of rows at each node, level by level.
+    """Count the parts of rows at each node, level by level, and the rows with a part of at least one step.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    table : Table
-    target : int32 array of shape (n_rows,)
-    weight : int64 array of shape (n_rows,) or None
-    shares : int64 array of shape (n_nodes,), optional
-        Weights that rows with a missing value are split by; default: the rows of the table with a known value.
-
-    Returns
-    -------
-    evidence : int64 array of shape (n_nodes, n_classes)
-    rows : int64 array of shape (n_nodes,)
-        Rows with a part of at least one step at the node.
-
-    Examples
-    --------
-    Two rows go left and one right. The fourth row has a missing value and 10 steps of weight: 6 go left and 4 right,
-    the floors of 6 2/3 and 3 1/3, and the remainder of one step to the last child.
-
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]), ["a", "a", "b", "a"])
-    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
-    >>> evidence, rows = count_fractional(skeleton, table, table.target, np.array([10, 10, 10, 10]))
-    >>> evidence.tolist(), rows.tolist()
-    ([[30, 10], [26, 0], [4, 10]], [4, 3, 2])
+    `shares`, of shape (n_nodes,), are weights that rows with a missing value are split by; default: the rows of the
+    table with a known value. Each child gets the floor of its part, and the last child the remainder.
     """
     k = table.schema.n_classes
     evidence = np.zeros((skeleton.n_nodes, k), np.int64)
@@ -88,19 +63,7 @@ def count_fractional(
 def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Counts:
     """Add up the rows that come to each node with a known value: the weights that missing values are split by.
 
-    Returns
-    -------
-    int64 array of shape (n_nodes,)
-        As `shares` of `count_fractional`, it splits any rows in the proportions of this table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]))
-    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
-    >>> known_weight(skeleton, table, np.array([10, 10, 10, 10])).tolist()
-    [40, 20, 10]
+    As `shares` of `count_fractional`, they split any rows in the proportions of this table.
     """
     known = np.zeros(skeleton.n_nodes, np.int64)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
@@ -112,26 +75,9 @@ def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Cou
 def child_shares(tree: Tree, nodes: _Ids | None = None) -> dict[int, dict[int, float]]:
     """Compute the share of each child in the missing values of its parent, for nodes that split them.
 
-    Parameters
-    ----------
-    tree : Tree
-    nodes : intp array, optional
-        Parents, in level order. Default: every node.
-
-    Returns
-    -------
-    dict from node to dict from child to share
-        Nodes in level order, and their children with evidence. The shares of a node add up to 1. A node whose children
-        have no evidence is left out: a missing value stops there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[EVERY_CHILD, -1, -1])
-    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> child_shares(Tree.raw(schema, stump, np.array([[4, 4], [2, 0], [2, 4]])))
-    {0: {1: 0.25, 2: 0.75}}
+    `nodes` are parents in level order; default: every node. The result has them in that order, each with its children
+    that have evidence; the shares of a node add up to 1. A node whose children have no evidence is left out: a missing
+    value stops there.
     """
     skeleton = tree.skeleton
     nodes = np.arange(tree.n_nodes) if nodes is None else nodes
@@ -163,35 +109,9 @@ def route_fractional(
 ) -> Iterator[Arrivals]:
     """Route rows down from a place, and yield the parts of rows at each level.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    table : Table
-    row : intp array
-        The rows.
-    weight : int64 array
-        Weight of each row at the start.
-    place : int, default 0
-        The node where they start.
-    node_at : int32 array of shape (n_nodes,), optional
-        The node whose split and children are used at each place; default: the place itself.
-    shares : int64 array of shape (n_nodes,), optional
-        Weights that rows with a missing value are split by; default: the rows with a known value among these.
-
-    Yields
-    ------
-    Arrivals
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.table import Table
-    >>> table = Table.read(np.array([[0.0], [0.0], [1.0]]))
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> for level in route_fractional(stump, table, np.array([0, 2]), np.array([1, 1])):
-    ...     print(level.place[level.at].tolist())
-    [0, 0]
-    [1, 2]
+    `weight` is that of each row at the start. `node_at` is the node whose split and children are used at each place;
+    default: the place itself. `shares` are weights that rows with a missing value are split by; default: the rows with
+    a known value among these.
     """
     places, at, known = np.array([place]), np.zeros(len(row), np.intp), weight.sum(keepdims=True)
     while len(places):

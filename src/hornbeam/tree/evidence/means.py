@@ -14,27 +14,9 @@ __all__ = ["means", "variances"]
 
 
 def means(parent: NDArray[Any], evidence: Counts, unit: Floats) -> Floats:
-    """Divide sums by weights.
+    """Divide sums by weights; evidence has weight, weighted sum and weighted sum of squares.
 
     A node without rows has the mean of its parent; a root without rows has mean 0.
-
-    Parameters
-    ----------
-    parent : int array of shape (n,)
-        Parent of each node, -1 for the root.
-    evidence : int64 array of shape (n, 3)
-        Weight, weighted sum and weighted sum of squares.
-    unit : float64 array of shape (3,)
-
-    Returns
-    -------
-    float64 array of shape (n,)
-
-    Examples
-    --------
-    >>> evidence = np.array([[4, 6, 10], [0, 0, 0], [4, 6, 10]])
-    >>> means(np.array([-1, 0, 0]), evidence, unit=np.array([1.0, 0.5, 0.25])).tolist()
-    [0.75, 0.75, 0.75]
     """
     weight, total = evidence[:, 0], evidence[:, 1]
     if weight[0] == 0:
@@ -47,15 +29,8 @@ def means(parent: NDArray[Any], evidence: Counts, unit: Floats) -> Floats:
 def variances(evidence: Counts, unit: Floats) -> Floats:
     """Compute the variance of the target at each node; 0 without rows.
 
-    Notes
-    -----
     Squares are rounded to steps of ``unit[2]``, so a standard deviation below about a millionth of the largest value
     may come out as 0.
-
-    Examples
-    --------
-    >>> variances(np.array([[2, 4, 10], [0, 0, 0]]), np.ones(3)).tolist()
-    [1.0, 0.0]
     """
     weight = np.maximum(evidence[:, 0], 1) * unit[0]
     mean, square = evidence[:, 1] * unit[1] / weight, evidence[:, 2] * unit[2] / weight

@@ -16,45 +16,17 @@ __all__ = ["count_numeric", "numeric_evidence_at", "numeric_units"]
 
 
 def numeric_units(numeric: NumericTarget, unit: float) -> Floats:
-    """Return the value of one step of weight, sum and sum of squares.
-
-    Examples
-    --------
-    >>> numeric_units(NumericTarget(np.array([3.0]), 0.5, 0.25), 1.0)
-    array([1.  , 0.5 , 0.25])
-    """
+    """Return the value of one step of weight, sum and sum of squares."""
     return np.array([unit, numeric.unit, numeric.square_unit])
 
 
 def count_numeric(
     skeleton: Skeleton, table: Table, numeric: NumericTarget, unit: float, n_jobs: int = 1
 ) -> tuple[Counts, Counts]:
-    """Add up weight, sum and sum of squares over the rows at each node.
+    """Add up weight, sum and sum of squares over the rows at each node of a skeleton that is not fractional.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-        Not fractional.
-    table : Table
-    numeric : NumericTarget
-        The target of its rows.
-    unit : float
-        The table's unit of weight.
-    n_jobs : int, default 1
-        Threads; sums do not depend on them.
-
-    Returns
-    -------
-    evidence : int64 array of shape (n_nodes, 3)
-    rows : int64 array of shape (n_nodes,)
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Kind
-    >>> table = Table.read([[1.0], [2.0]], [3.0, 5.0], target=Kind.NUMERIC)
-    >>> evidence, rows = count_numeric(Skeleton.leaf(), table, table.numeric_target, 1.0)
-    >>> (evidence * numeric_units(table.numeric_target, 1.0)).tolist(), rows.tolist()
-    ([[2.0, 8.0, 34.0]], [2])
+    Returns evidence of shape (n_nodes, 3) and rows; `unit` is the table's unit of weight. Sums do not depend on
+    `n_jobs`.
     """
     if skeleton.is_fractional:
         raise ParameterError(
@@ -71,16 +43,7 @@ def count_numeric(
 def numeric_evidence_at(
     stop: Indices, table: Table, numeric: NumericTarget, n_nodes: int
 ) -> tuple[Counts, Counts]:
-    """Add up rows at the node where each stops, not at its ancestors.
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Kind
-    >>> table = Table.read([[1.0], [2.0]], [3.0, 5.0], target=Kind.NUMERIC)
-    >>> own, rows = numeric_evidence_at(np.array([1, 2], np.int32), table, table.numeric_target, 3)
-    >>> (own * numeric_units(table.numeric_target, 1.0)).tolist(), rows.tolist()
-    ([[0.0, 0.0, 0.0], [1.0, 3.0, 9.0], [1.0, 5.0, 25.0]], [0, 1, 1])
-    """
+    """Add up rows at the node where each stops, not at its ancestors."""
     rows = np.bincount(stop, minlength=n_nodes)
     own = np.zeros((3, n_nodes), np.int64)
     if table.weight is None:

@@ -23,20 +23,8 @@ class StandardisedTarget:
 
     A target y becomes ``u = 1/2 + (y - mean) / (2 deviation)``, with mean 1/2 and variance 1/4 as of a fair coin. A row
     counts as u rows of one class and 1 - u of the other. The frequency of the first class is then a standardised mean,
-    the squared loss over both classes is a multiple of that of y, and equal probabilities are the mean of all rows.
-
-    Parameters
-    ----------
-    mean, deviation : float
-        Of all rows; the deviation is 1 if all targets are equal, or more if their rounding errors are.
-
-    Examples
-    --------
-    >>> standard = StandardisedTarget(mean=10.0, deviation=2.0)
-    >>> standard.shares(np.array([3.0]), np.array([36.0])).tolist()
-    [[0.0, 3.0]]
-    >>> standard.means(np.array([0.5, 1.0])).tolist()
-    [10.0, 12.0]
+    the squared loss over both classes is a multiple of that of y, and equal probabilities are the mean of all rows. The
+    deviation is 1 if all targets are equal, or more if their rounding errors are.
     """
 
     mean: float
@@ -44,14 +32,7 @@ class StandardisedTarget:
 
     @classmethod
     def of(cls, *trees: Tree) -> Self:
-        """Compute mean and deviation over the rows of all trees together.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeRegressor
-        >>> StandardisedTarget.of(TreeRegressor("cart").fit([[0], [1]], [2.0, 6.0]).tree_)
-        StandardisedTarget(mean=4.0, deviation=2.0)
-        """
+        """Compute mean and deviation over the rows of all trees together."""
         roots = np.sum([tree.evidence[0] * tree.unit for tree in trees], axis=0)
         if roots[0] == 0:
             return cls(0.0, 1.0)
@@ -81,31 +62,13 @@ class StandardisedTarget:
 
 
 def impurities(tree: Tree, standard: StandardisedTarget) -> Floats:
-    """Compute the variance of each node relative to that of all rows; 1 at the root.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> tree = TreeRegressor("cart").fit([[0], [1], [2]], [2.0, 6.0, 10.0]).tree_
-    >>> impurities(tree, StandardisedTarget.of(tree)).round(3).tolist()
-    [1.0, 0.0, 0.375, 0.0, 0.0]
-    """
+    """Compute the variance of each node relative to that of all rows; 1 at the root."""
     impurity: Floats = variances(tree.evidence, tree.unit) / (standard.deviation * standard.deviation)
     return impurity
 
 
 def expect_classes(tree: Tree, step: str) -> None:
-    """Raise `ParameterError` for a regression tree, in a step that needs classes.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> expect_classes(TreeRegressor("cart").fit([[0], [1]], [2.0, 6.0]).tree_, "Laplace's estimate")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: Laplace's estimate is about classes, and the target of this tree is numeric:
-    expected a classification tree. Choose another step, or make classes of the target.
-    """
+    """Raise `ParameterError` for a regression tree, in a step that needs classes."""
     if tree.is_regression:
         raise ParameterError(
             f"{step} is about classes, and the target of this tree is numeric: expected a classification tree. "

@@ -15,35 +15,13 @@ _PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 o
 
 
 def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Compute bounds that contain the true rate with a given probability.
+    """Compute bounds that contain the true rate with the probability `level`; without rows they are 0 and 1.
 
-    Parameters
-    ----------
-    belief : float64 array
-        The estimated rates.
-    size : float64 array
-        The effective number of rows of each, of a shape that broadcasts with `belief`.
-    level : float, default 0.9
-        Probability that the true rate is within the bounds.
-
-    Returns
-    -------
-    low, high : float64 arrays
-        Without rows: 0 and 1.
-
-    Notes
-    -----
-    For an estimate p from s rows, the lower bound is a quantile of Beta(s p, s (1 - p) + 1/2) and the upper bound a
-    quantile of Beta(s p + 1/2, s (1 - p)), with equal tails. With 1 instead of 1/2 it is the interval of Clopper and
-    Pearson (Biometrika 26, 1934), which covers more than its level. For p = 0 the lower bound is 0 and the upper one
-    about 2 / s.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = rate_bounds(np.array([0.0, 0.5]), np.array([10.0, 40.0]))
-    >>> low.round(3), high.round(3)
-    (array([0.   , 0.366]), array([0.179, 0.634]))
+    `belief` are the estimated rates, `size` the effective number of rows of each. For an estimate p from s rows, the
+    lower bound is a quantile of Beta(s p, s (1 - p) + 1/2) and the upper bound a quantile of
+    Beta(s p + 1/2, s (1 - p)), with equal tails. With 1 instead of 1/2 it is the interval of Clopper and Pearson
+    (Biometrika 26, 1934), which covers more than its level. For p = 0 the lower bound is 0 and the upper one about 2 /
+    s.
     """
     _check_level(level)
     tail = (1 - level) / 2
@@ -60,12 +38,6 @@ def rate_in_bounds(belief: Floats, size: Floats, truth: Floats, level: float = 0
     """Test whether rates lie within `rate_bounds`, without computing the bounds.
 
     The distribution function takes a tenth of the time of its inverse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rate_in_bounds(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
-    [True, False]
     """
     _check_level(level)
     tail, truth = (1 - level) / 2, np.clip(truth, 0.0, 1.0)
@@ -77,30 +49,11 @@ def rate_in_bounds(belief: Floats, size: Floats, truth: Floats, level: float = 0
 
 
 def moved_rate_bounds(low: Floats, high: Floats, base: Floats, moved: Floats) -> tuple[Floats, Floats]:
-    """Move bounds of rates as the terms of a row have moved the rates: the odds by the same factor.
+    """Move bounds of the rates of a leaf as the terms of a row have moved the rates: the odds by the same factor.
 
-    Parameters
-    ----------
-    low, high : float64 arrays
-        Bounds of the rates of a leaf.
-    base : float64 array
-        The rates of the leaf, within the bounds.
-    moved : float64 array
-        The rates after the terms.
-
-    Returns
-    -------
-    low, high : float64 arrays
-        ``0 <= low <= moved <= high <= 1``. For two classes they are the softmax of the bounds with the same terms. A
-        bound of 0 or 1 stays, and so do the bounds of a rate of 0 or 1, which no term moves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.ones(1)
-    >>> low, high = moved_rate_bounds(0.1 * one, 0.5 * one, base=0.2 * one, moved=0.5 * one)  # odds times 4
-    >>> low.round(3), high.round(3)
-    (array([0.308]), array([0.8]))
+    `base` are the rates of the leaf, within the bounds, `moved` those after the terms;
+    ``0 <= low <= moved <= high <= 1``. For two classes the bounds are the softmax of the old ones with the same terms.
+    A bound of 0 or 1 stays, and so do the bounds of a rate of 0 or 1, which no term moves.
     """
     return np.minimum(_moved(low, base, moved), moved), np.maximum(_moved(high, base, moved), moved)
 
@@ -113,43 +66,16 @@ def _moved(bound: Floats, base: Floats, moved: Floats) -> Floats:
 
 
 def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Compute Student's t bounds of a mean.
+    """Compute Student's t bounds of a mean, from the variance of single rows; without rows they are infinite.
 
-    Parameters
-    ----------
-    mean : float64 array
-    variance : float64 array
-        Of single rows.
-    size : float64 array
-        The effective number of rows, which is also the degrees of freedom, at least 1.
-    level : float, default 0.9
-        Probability that the true mean is within the bounds.
-
-    Returns
-    -------
-    low, high : float64 arrays
-        Without rows infinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = mean_bounds(np.array([5.0]), np.array([4.0]), np.array([16.0]))
-    >>> low.round(3), high.round(3)
-    (array([4.127]), array([5.873]))
+    `size` is the effective number of rows, which is also the degrees of freedom, at least 1.
     """
     half = _half_width(variance, size, level)
     return mean - half, mean + half
 
 
 def mean_in_bounds(mean: Floats, variance: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
-    """Test whether means lie within `mean_bounds`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_in_bounds(np.array([5.0]), np.array([4.0]), np.array([16.0]), np.array([5.8])).tolist()
-    [True]
-    """
+    """Test whether means lie within `mean_bounds`."""
     within: Bools = np.abs(truth - mean) <= _half_width(variance, size, level)
     return within
 

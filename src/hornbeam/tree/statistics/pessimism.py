@@ -17,31 +17,11 @@ _DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
 
 def pessimistic_errors(n: Floats, e: Floats, confidence: float = 0.25, constants: str = "j48") -> Floats:
-    """Compute the upper confidence limit of the number of errors.
+    """Compute the upper confidence limit of the number of errors, from the weights of rows `n` and of errors `e`.
 
-    Parameters
-    ----------
-    n : float64 array
-        Weight of the rows; without rows the result is 0.
-    e : float64 array of the same shape
-        Weight of the errors among them.
-    confidence : float, default 0.25
-        A smaller value gives a larger limit. With the constants of ``j48``, above 0.5 the limit is `e`.
-    constants : {"j48", "c4.5"}, default "j48"
-        ``j48``: the exact normal deviate; if ``e + 1/2 >= n``, the limit is `n`. ``c4.5``: the deviate from the table
-        of that program; if ``e + 1/2 >= n``, two thirds of the other rows are added.
-
-    Returns
-    -------
-    float64 array of the same shape
-
-    Examples
-    --------
-    One error in 16 rows, and none in 6:
-
-    >>> import numpy as np
-    >>> pessimistic_errors(np.array([16.0, 6.0]), np.array([1.0, 0.0])).round(3)
-    array([2.476, 1.238])
+    A smaller `confidence` gives a larger limit; without rows it is 0. With the `constants` of ``j48``, the normal
+    deviate is exact, the limit is `n` if ``e + 1/2 >= n``, and `e` for a confidence above 0.5. With those of ``c4.5``,
+    the deviate is from the table of that program, and if ``e + 1/2 >= n``, two thirds of the other rows are added.
     """
     if constants == "j48" and confidence > 0.5:
         return e
