@@ -12,13 +12,13 @@ import nox
 nox.needs_version = ">=2025.2"
 nox.options.default_venv_backend = "venv"
 nox.options.error_on_external_run = True
-nox.options.sessions = ["lint", "types", "floors", "tests"]
+nox.options.sessions = ["lint", "types", "layers", "tests"]
 
 NEWEST, OLDEST = "3.13", "3.12"
 LATER = ["3.14", "3.15"]  # used where they are installed
 DOCTESTS = ["README.md", "docs", "--pyargs", "hornbeam"]
 PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
-# Only floors 1 to 3 call kernels; a new folder of tests is sanitized until it is listed here.
+# Only layers 1 to 3 call kernels; a new folder of tests is sanitized until it is listed here.
 ABOVE = [
     "attacks",
     "benchmarks",
@@ -94,8 +94,8 @@ def stubs(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
-def floors(session: nox.Session) -> None:
-    """Check that imports only go down the floors."""
+def layers(session: nox.Session) -> None:
+    """Check that imports only go down the layers."""
     session.install(".", "import-linter")
     session.run("lint-imports")
 

@@ -44,7 +44,7 @@ X, y = load_iris(return_X_y=True)
 gc.freeze()  # a collection of scikit-learn's many objects may fall into our lap, and takes as long as all of ours
 with Lap("import of TreeClassifier", 0.08, peer):
     from hornbeam import TreeClassifier
-# Fifty trees are regrown for the smoothing and eight simulated for the intervals of so few rows.
+# Fifty fold trees are grown for the smoothing and eight simulated for the intervals of so few rows.
 with Lap("first fit of scikit-learn's forest of 50 trees") as peer:
     forest = RandomForestClassifier(50).fit(X, y)
 with Lap("first fit, 150 rows", 1.4, peer):

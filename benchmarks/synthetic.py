@@ -54,7 +54,7 @@ def make(rows: int, classes: int = 2, features: int = 20, *, seed: int = 0) -> t
 def blocks(
     rows: int, classes: int = 2, features: int = 20, *, seed: int = 0
 ) -> Iterator[tuple[Floats, Labels]]:
-    """Draw the rows of `make` block by block, for those who cannot hold them all."""
+    """Draw the rows of `make` block by block, for memory that cannot hold them all."""
     concept = _concept(classes, features)
     for block, begin in enumerate(range(0, rows, BLOCK)):
         rng = np.random.default_rng([seed, block])

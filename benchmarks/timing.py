@@ -1,6 +1,6 @@
 """Measuring: CPU and wall seconds, rounds that take turns, the minimum.
 
-The machine is never quite idle and its speed drifts, so runners take turns: round one of everybody, then
+The machine is never quite idle and its speed drifts, so runners take turns: round one of all, then
 round two. What is reported is each runner's best round, because noise only ever adds. CPU seconds are those
 of the whole process, all its threads together.
 """

@@ -16,7 +16,7 @@ settings.load_profile("hornbeam")
 
 @pytest.fixture(scope="session")
 def browser():
-    """A browser, one for all pages; the tests that ask for one are skipped where there is none."""
+    """A browser, one for all pages; the tests that use one are skipped where none is installed."""
     if reason := why_no_browser():
         pytest.skip(reason)
     with Browser() as started:

@@ -32,7 +32,7 @@ def linter_layers():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    layers = next(contract["layers"] for contract in contracts if contract["id"] == "floors")
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
     return [set(layer.split(" | ")) for layer in layers if layer != "__main__"]
 
 

@@ -7,7 +7,7 @@ from hornbeam import TreeClassifier
 
 
 class Predict:
-    """A tree grown on 20,000 rows answers for one row, a thousand, a hundred thousand."""
+    """A tree grown on 20,000 rows predicts one row, a thousand, a hundred thousand."""
 
     param_names = ("rows", "classes")
     params: ClassVar = ([1, 1000, 100_000], [2, 5])

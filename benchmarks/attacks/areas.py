@@ -9,7 +9,7 @@ An area may also define:
     NEEDS = ("distributed",)    packages without which the area is left out
     HEAVY = True                a case takes seconds: left out unless it is asked for
     LIMIT = 1.0                 seconds of processor time a case may take
-    PATIENCE = 60.0             seconds by the clock a case may take without an answer
+    PATIENCE = 60.0             seconds by the clock a case may take without a result
     MEMORY = 256                MB that a case may add to the largest size of its process
     WARM_UP = 30.0              seconds more for the first case of a process, which builds what all cases share
     prepare()                   what is done once, before processes are forked

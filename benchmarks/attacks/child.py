@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.attacks.areas import Area, Case
 
-ANSWER = 0.25  # seconds after which a child says how far it is
+ANSWER = 0.25  # seconds after which a child reports its progress
 LARGEST = 4096  # MB at which the parent ends a child
 
 
@@ -63,7 +63,7 @@ class Child:
         """Have cases judged: those of a range of indices, or one as it is."""
         self.asked, self._since = what, time.monotonic()
         said = {"range": [what.start, what.stop]} if isinstance(what, range) else {"case": what}
-        with suppress(BrokenPipeError):  # it is dead, and its answer will say so
+        with suppress(BrokenPipeError):  # the child is dead, which reading its results will show
             os.write(self._out, json.dumps(said).encode() + b"\n")
 
     def answer(self) -> dict[str, Any]:

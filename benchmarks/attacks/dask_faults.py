@@ -306,7 +306,7 @@ def fit_frame(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str
     import dask.dataframe as dd
 
     engine = engine_of(cluster.client, on_pass)
-    on_pass(-1)  # the rows are laid down as files before the first pass
+    on_pass(-1)  # the rows are written as files before the first pass
     rows = dd.from_pandas(frame(), npartitions=4)
     model = DaskTreeClassifier(TreeClassifier("cart", max_depth=DEPTH), client=cluster.client)
     return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest

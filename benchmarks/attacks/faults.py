@@ -140,7 +140,7 @@ def left_behind(before: set[str]) -> str | None:
 
 
 def send_signal(pids: list[int], number: int, what: signal.Signals) -> int:
-    """Send a signal to one of some processes, chosen by a number; return its id, 0 if there is none."""
+    """Send a signal to one of some processes, chosen by a number; return its id, 0 without processes."""
     if not pids:
         return 0
     pid = pids[number % len(pids)]

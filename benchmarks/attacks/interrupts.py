@@ -137,7 +137,7 @@ def interrupt_command(share: float) -> str | None:
         folder = Path(name)
         status, said = run_command(folder, share * seconds)
         began = "import" not in said  # before that, the interpreter alone speaks
-        # An interrupt while the interpreter ends ends it by the signal; a shell calls that 130, too.
+        # An interrupt while the interpreter ends ends it by the signal; bash reports that as 130, too.
         if began and status not in (0, 130, -signal.SIGINT):
             return f"exit status {status}: {said.strip().splitlines()[-1:]}"
         if began and "Traceback" in said:

@@ -1,7 +1,7 @@
 """Little memory, no threads, small stacks, few files, full disks: what the system refuses.
 
-A call under such limits gives the right answer, a MemoryError, an OSError of the system or a HornbeamError; never an
-abort of ours, a hang, or half a result. Without the limits the same call then gives the right answer. Where OpenBLAS
+A call under such limits gives the right result, a MemoryError, an OSError of the system or a HornbeamError; never an
+abort of ours, a hang, or half a result. Without the limits the same call then gives the right result. Where OpenBLAS
 or the C library ends the process itself, or CPython waits for a thread that had no memory to start
 (`threading.Thread.start`), that is theirs, and passes.
 """

@@ -160,7 +160,7 @@ def sound(name: str) -> File:
 def write(file: File, form: str, checksum: str) -> bytes | None:
     """The bytes of a file; None if there is no way to say this in that form.
 
-    The checksum is "right" for what the file says now, "old" or "none".
+    The checksum is "right" for the content of the file now, "old" or "none".
     """
     header = dict(file.header)
     if checksum == "none":

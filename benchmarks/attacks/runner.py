@@ -16,7 +16,7 @@ from benchmarks.attacks.child import Child
 from benchmarks.attacks.shrink import kind_of, shrink
 
 KEPT = Path(__file__).parents[2] / "tests" / "attacks" / "kept"
-ASKED = 1000  # cases asked for at once; a child answers earlier
+ASKED = 1000  # cases sent at once; a child may send results earlier
 RECYCLE = 20_000  # cases after which a child is replaced by a new one
 ENOUGH = 200  # failures after which an area is given up
 
@@ -65,7 +65,7 @@ def attack(
 ) -> Result:
     """Judge `n` cases, or as many as `seconds` allow; the cases of a seed are always the same.
 
-    `on_result` is called whenever a child has answered.
+    `on_result` is called whenever a child has sent results.
     """
     area.prepare()
     run = _Run(area, n, seconds, workers, Result(area.name, seed), on_result)

@@ -142,7 +142,7 @@ def _get(url: str) -> bytes:
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:
             content: bytes = answer.read()
-    except urllib.error.HTTPError:  # the server answers, without this file
+    except urllib.error.HTTPError:  # the server responds, without this file
         raise
     except OSError as error:
         raise NoNetworkError(f"{urlsplit(url).netloc} cannot be reached: {error}") from error

@@ -1,4 +1,4 @@
-"""What a tree weighs on a chip, what it answers there, and how fast every export is on this machine.
+"""The size of a tree on a chip, its predictions there, and how fast every export is on this machine.
 
     python -m benchmarks.export.chip --json benchmarks/results/chip/chip.jsonl
     python -m benchmarks.export.chip flash --leaves 100
@@ -6,7 +6,7 @@
 
 `flash` cross-compiles C by Hornbeam and emlearn for a Cortex-M4, and runs it in an emulator on the same rows; it needs
 `gcc-arm-none-eabi` and `qemu-system-arm`. `desk` times every predictor on the same tree and rows, in turns. Exit status
-1 if an export of ours answered otherwise than the tree.
+1 if an export of ours predicted otherwise than the tree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATIENCE = 0.5  # seconds: a predictor that took more for its rows is not asked 
 
 
 def flash(leaves: int) -> Iterator[Record]:
-    """Bytes of flash and RAM of every source, and how often it answers otherwise than the tree."""
+    """Bytes of flash and RAM of every source, and how often it predicts otherwise than the tree."""
     model = Model.grow(leaves)
     drawn, _ = readings(VECTORS, seed=1)
     for source in sources.all_sources(model):

@@ -2,7 +2,7 @@
 
     python -m benchmarks.export.storage --json benchmarks/results/storage/storage.jsonl
 
-One tree of two classes, grown to so many nodes; scikit-learn gets the very same tree, LightGBM and XGBoost grow one of
+One tree of two classes, grown to a number of nodes; scikit-learn gets the same tree, LightGBM and XGBoost grow one of
 as many leaves on the same rows. What comes back is checked by its probabilities; Hornbeam also checks every invariant
 of the tree and the fingerprint of the file. Exit status 1 if Hornbeam took more than a second to load one.
 """
@@ -36,7 +36,7 @@ PATIENCE = 1.0  # seconds to load and check the largest model
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A way to keep a model: the file, how to write and how to read it, and what the model answers."""
+    """A way to keep a model: the file, how to write and how to read it, and how the model predicts."""
 
     name: str
     model: Any
@@ -58,7 +58,7 @@ class Shelf:
 
 
 def shelves(nodes: int) -> Iterator[Shelf | tuple[str, str]]:
-    """Every way to keep a tree of so many nodes, or its name and why there is none."""
+    """Every way to keep a tree of this many nodes, or its name and why it is missing."""
     leaves = (nodes + 1) // 2
     X, _ = make(2000 + 3 * nodes, 2, 10)
     y = np.random.default_rng(0).integers(0, 2, len(X))  # tossed: no tree is done before it is large enough

@@ -1,9 +1,9 @@
-"""Fit and predict through a store that loses answers, and see whether tree and predictions are the same.
+"""Fit and predict through a store that loses responses, and see whether tree and predictions are the same.
 
     python -m benchmarks.faults.faulty_store --out benchmarks/results/engines
 
-Rows and predictions are in an S3 server of this machine, behind a proxy: 5 % of the requests are answered with 503, or
-their connection is reset, or the answer stops in the middle; 1 % hang for 10 seconds. Each run has another seed.
+Rows and predictions are in an S3 server of this machine, behind a proxy: 5 % of the requests get 503, or
+their connection is reset, or the response stops in the middle; 1 % hang for 10 seconds. Each run has another seed.
 The digest must be that of the rows on disk, and every row must be predicted once. Every run is a line of JSON in
 ``faulty_store.jsonl``; the last line sums up. Exit status 1 if anything differed. Needs moto, flask and flask-cors.
 """

@@ -2,7 +2,7 @@
 
     python -m benchmarks.faults.kill_peers lightgbm ROWS PATIENCE SEED
 
-prints a line of JSON with the outcome: ``same model``, ``another model``, ``error`` or ``no answer``.
+prints a line of JSON with the outcome: ``same model``, ``another model``, ``error`` or `no answer`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An S3 server on this machine, and a proxy before it that loses, delays and cuts answers.
+"""An S3 server on this machine, and a proxy before it that loses, delays and cuts responses.
 
 The server is that of moto, in its own process. The proxy is a thread; whether it disturbs a request depends on the
 seed, the request and how often that request came before, so a run can be repeated.
@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
     @property
     def reads_object(self) -> bool:
-        """Whether the answer has bytes of a file."""
+        """Whether the response has bytes of a file."""
         return self.method == "GET" and "?" not in self.target
 
 
@@ -156,7 +156,7 @@ class Proxy:
         writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Pass on one request and its answer; say whether the connection stays open."""
+        """Pass on one request and its response; return whether the connection stays open."""
         head = await reader.readuntil(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
         method, target, _ = lines[0].split(" ")

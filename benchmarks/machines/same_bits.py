@@ -109,7 +109,7 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
 
 
 def digest(model: Any, X: np.ndarray) -> str:
-    """Hash what a model file stores, and what the model answers."""
+    """Hash what a model file stores, and what the model predicts."""
     import hornbeam
 
     with tempfile.TemporaryDirectory() as folder:

@@ -64,7 +64,7 @@ def large_fits() -> dict[str, Callable[[], tuple[Any, np.ndarray]]]:
 
 
 def uses(model: Any, X: np.ndarray) -> dict[str, Callable[[Any], str]]:
-    """What this kind of model can be used for, as functions of a copy that return a hash of the answer."""
+    """What this kind of model can be used for, as functions of a copy that return a hash of the result."""
 
     def hashed(use: Callable[[Any, np.ndarray], Any]) -> Callable[[Any], str]:
         def answer(copy: Any) -> str:

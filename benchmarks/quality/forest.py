@@ -100,7 +100,7 @@ def _score(entry: Entry) -> list[list[object]]:
 
 
 def figure4(options: argparse.Namespace) -> None:
-    """Draw the figure, and write the means and who beats whom."""
+    """Draw the figure, and write the means and the comparisons."""
     from hornbeam.plots import plot_forest_sizes
 
     names = [name for name in dict.fromkeys(row["method"] for row in _scores()) if name != "one default tree"]

@@ -1,4 +1,4 @@
-"""Honest means against raw ones and against hierarchical shrinkage, over many data sets.
+"""Cross-fitted means against raw ones and against hierarchical shrinkage, over many data sets.
 
 python -m benchmarks.quality.regression --data FOLDER --json benchmarks/results/regression/scores.jsonl
 

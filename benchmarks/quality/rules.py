@@ -5,7 +5,7 @@ python -m benchmarks.quality.rules --report --out benchmarks/results/rules      
 
 DIR is a folder of sets as of `study.py`. Of each set of up to `--max-rows` rows, `--folds` of its ten folds are
 run. `tree` is C4.5's tree before pruning, of which `rules` are made; `pruned` is the same tree under error-based
-pruning with raising, J48's default; both answer with raw frequencies where errors are counted, and smoothed by HGS
+pruning with raising, J48's default; both predict raw frequencies where errors are counted, and smoothed by HGS
 where probabilities are. `part` is Weka's other list of rules (`WEKA_JAR` names the archive; left out where there
 is none), on sets of up to 200,000 cells.
 

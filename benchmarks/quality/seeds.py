@@ -27,7 +27,7 @@ REPEATS = (1, 5)
 
 
 def deviation(data: object, repeats: int, n_seeds: int) -> tuple[float, float]:
-    """Deviation over seeds, and the RMSE of all answers."""
+    """Deviation over seeds, and the RMSE of all predictions."""
     train, test = train_test_split(np.arange(len(data.y)), test_size=1 / 3, random_state=0)
     table = Table.read(data.X.iloc[train], data.y[train])
     rows = Table.read(data.X.iloc[test], schema=table.schema)

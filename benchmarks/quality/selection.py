@@ -132,7 +132,7 @@ def roots_of_ctree(n_tables: int) -> np.ndarray:
 
 
 def loans(n: int) -> pd.DataFrame:
-    """Clients who are late, as a formula says, and two columns of noise."""
+    """Clients that are late by a formula, and two columns of noise."""
     rng = np.random.default_rng(0)
     late, income = rng.poisson(0.5, n), rng.lognormal(10.8, 0.5, n).round(2)
     p = 1 / (1 + np.exp(2 - 0.9 * late + (income - 49_000) / 40_000))

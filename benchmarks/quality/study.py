@@ -3,7 +3,7 @@
     python -m benchmarks.quality.study smoothing --data DIR --jobs 2
     python -m benchmarks.quality.study report smoothing --data DIR
 
-A study can be stopped at any moment; the same command goes on where it was. README.md beside this file says more.
+A study can be stopped at any moment; the same command goes on where it was. README.md beside this file has more.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _note(cache: Cache, arguments: Sequence[str]) -> None:
-    """Remember with which command the study was run; where the folders lie is nobody's business."""
+    """Remember with which command the study was run; without the places of its folders."""
     private = {"--data", "--cache"}
     shown = [
         "DIR" if before in private else text

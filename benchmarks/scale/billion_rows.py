@@ -5,7 +5,7 @@
     python -m benchmarks.scale.billion_rows --write                    # the table of docs/scale.md, from the results
 
 Two worker processes of Dask with one thread each make the rows, 20 features, from the number of their block, route and
-count them. Growing is as by default for so many rows: on a sample of 3 million, depth 8; then every row is counted.
+count them. Growing is as by default for this many rows: on a sample of 3 million, depth 8; then every row is counted.
 The tree of 10^8 rows is fitted on one worker too: its digest must be the same. Processor seconds and peak memory are
 those of the two workers and of this process. Results are JSON lines in results/scale/billion_rows.jsonl.
 """

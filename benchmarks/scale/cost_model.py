@@ -30,7 +30,7 @@ ASSUMED = {
 }
 CLASSES, BINS, DEPTH = 2, 257, 10
 MEMORY, MOST_SAMPLED = 2**29, 5_000_000  # as hornbeam.out_of_core.plan has them
-USED = 20  # columns that a tree asks for, of however many
+USED = 20  # columns that a tree tests, of any number
 ROWS, FEATURES, WORKERS = (10**8, 10**9, 10**10, 10**11), (20, 100, 1000), (1, 10, 100, 1000)
 
 
@@ -75,7 +75,7 @@ class Rates:
         return n_passes * (self.pass_seconds + n_tasks * self.task_seconds)
 
     def at(self, n_nodes: int) -> float:
-        """Values a second with so many open nodes; beyond the measured ones as with the most."""
+        """Values a second with this many open nodes; beyond the measured ones as with the most."""
         return float(np.interp(log(n_nodes), np.log(self.nodes), self.level))
 
 

@@ -1,4 +1,4 @@
-"""The engine of one process with a meter on its verb: what each reduction took, and what it would have moved."""
+"""The engine of one process with a meter on `reduce`: what each call took, and what it would have moved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hornbeam.data import LocalEngine
 
 @dataclass(slots=True)
 class Reduction:
-    """One call of the verb: CPU and wall seconds, those of finishing among them; tasks, and bytes of their parts."""
+    """One call of `reduce`: CPU and wall seconds, those of finishing among them; tasks, and bytes of their parts."""
 
     task: str
     cpu: float = 0.0

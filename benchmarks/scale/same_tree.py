@@ -142,7 +142,7 @@ class TreeFit:
         return self.grower.grow(table, self._bins(MemorySource(table), LocalEngine(2)), n_jobs=2).digest
 
     def by_level(self, engine: Engine, *, blocks: int = 1, gather_rows: int | None = None) -> str:
-        """The tree from sums, their cells cut into so many blocks of features."""
+        """The tree from sums, their cells cut into this many blocks of features."""
         source = self.rows.open(engine)
         bins = self._bins(source, engine)
         coded = EncodedCache.write(source, bins, self.cache, engine)

@@ -4,7 +4,7 @@
     python -m benchmarks.speed predict --single --json
     python -m benchmarks.speed memory --rows 20000000
 
-README.md beside this file says what each benchmark measures and how to read it.
+What each benchmark measures and how to read it: README.md beside this file.
 """
 
 from __future__ import annotations

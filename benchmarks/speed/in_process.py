@@ -177,7 +177,7 @@ def _score(peer: Peer, model: Any, X: Floats, y: Labels, facts: Facts, watch: St
 
 
 def _accuracy(found: Floats, y: Labels) -> float:
-    """Share of right answers, which shows that every peer did the same work."""
+    """Share of right predictions, which shows that every peer did the same work."""
     found = found.reshape(len(y), -1)
     winner = found[:, 0] > 0.5 if found.shape[1] == 1 else found.argmax(axis=1)
     return float(np.mean(winner == y))

@@ -1,6 +1,6 @@
 """The benchmarks that need a new process each: start and memory.
 
-Run as a script, this module is that new process: ``python fresh.py peak '{...}'`` prints a JSON answer.
+Run as a script, this module is that new process: ``python fresh.py peak '{...}'`` prints a JSON result.
 """
 
 from __future__ import annotations

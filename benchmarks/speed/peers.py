@@ -4,7 +4,7 @@ A peer is set up with a `Job` (creating it imports the library), then ``grow(bin
 raw array to a fitted model, ``predict`` from a raw array to probabilities. All get the same float64 array and
 whatever they convert it to is in their time. A library without a step of its own for it has ``bins = False``.
 
-Boosters grow one tree a class when there are more than two: one round is the nearest they have to one tree.
+Boosters grow one tree per class when there are more than two: one round is the nearest they have to one tree.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is asked of every library alike."""
+    """What every library has to do."""
 
     classes: int = 2
     depth: int | None = None  # None: until the leaves are pure
@@ -370,7 +370,7 @@ class Hornbeam(Peer):
 
 
 def hornbeam_parts(X: Floats, y: Labels, job: Job, watch: Stopwatch, *, grow: bool = True) -> Any:
-    """Walk the floors below the estimator, a lap for each."""
+    """Run the layers below the estimator, a lap for each."""
     from hornbeam.data import Bins, LocalEngine, MemorySource, Table
     from hornbeam.growing import Criterion, Grower
 

@@ -113,7 +113,7 @@ def _paths(options: Namespace) -> dict[str, Runner]:
     from hornbeam.pruning import cost_complexity_path
 
     rng = np.random.default_rng(0)
-    rows = int(1.6 * min(options.nodes, _LONGEST_PATH))  # of noise make about so many nodes
+    rows = int(1.6 * min(options.nodes, _LONGEST_PATH))  # of noise make about this many nodes
     X, y = rng.random((rows, 3)), rng.integers(0, 2, rows)
     theirs = DecisionTreeClassifier(random_state=0).fit(X, y).tree_
     ours = converted(theirs)

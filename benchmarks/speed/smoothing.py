@@ -15,7 +15,7 @@ Facts = dict[str, object]
 
 
 def smooth(options: Namespace, report: Report) -> None:
-    """Each smoother on a tree of so many nodes; HDP, 1,000 sweeps, on a tenth of it."""
+    """Each smoother on a tree of this many nodes; HDP, 1,000 sweeps, on a tenth of it."""
     from hornbeam.smoothing import (
         HDP,
         HGS,
@@ -44,7 +44,7 @@ def smooth(options: Namespace, report: Report) -> None:
 
 
 def default(options: Namespace, report: Report) -> None:
-    """A default fit against the same fit that asks nobody (HGS, every leaf)."""
+    """A default fit against the same fit without fold trees (HGS, every leaf)."""
     from hornbeam import TreeClassifier
 
     X, y = synthetic.make(options.rows, options.classes, options.features)

@@ -25,7 +25,7 @@ import hornbeam
 
 MOST_HELD_OUT = 50_000  # as the command
 
-# Clicks, and waits until the panel is shown anew; the panel is replaced after each answer.
+# Clicks, and waits until the panel is shown anew; the panel is replaced after each response.
 CLICK = """async ([selector, at]) => {
   const target = document.querySelectorAll(selector)[at];
   const begin = performance.now();

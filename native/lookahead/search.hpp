@@ -1,4 +1,4 @@
-// The tree of at most so many leaves that explains most, by budgeted lookahead.
+// The tree with the highest gain within a limit of leaves, by budgeted lookahead.
 //
 // The best cuts of a node are compared by what a whole tree below them explains: both branches are grown greedily to
 // three times their budget, and a knapsack over the number of leaves cuts them back to the best subtrees and divides
@@ -20,7 +20,7 @@ namespace hornbeam::lookahead {
 struct SearchRules {
     int max_depth;
     int n_candidates;  // cuts that are compared at a node; 0: no lookahead
-    int per_feature;   // of these, at most so many of one feature
+    int per_feature;   // of these, at most this many of one feature
     double apart;      // their least distance, as a share of the weight
     int overgrowth;    // size of a greedy completion, as a multiple of the budget
 };

@@ -1,7 +1,7 @@
 // The Gibbs sampler of the hierarchical Dirichlet process of a tree.
 //
-// Every node is a restaurant. Rows that stop at a node are customers who eat their class; a dish k eaten by n customers
-// is served at t tables, and every table sends one customer who eats k to the parent's restaurant:
+// Every node is a restaurant. Rows that stop at a node are customers and eat their class; a dish k eaten by n customers
+// is served at t tables, and every table sends one customer that eats k to the parent's restaurant:
 //
 //     root   n = (3, 2)          3 = 2 + 1, 2 = 0 + 2: the tables of its children; the root itself is integrated out
 //      |-- A  n = (5, 0)  t = (2, 0)

@@ -9,8 +9,8 @@
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
     ├── StorageError      (ValueError)    a file that holds no sound model, or a model no file can hold
-    ├── InteropError      (ValueError)    a model that the other library's words, or ours, cannot say
-    ├── ExportError       (ValueError)    a tree that a target cannot say, or not exactly
+    ├── InteropError      (ValueError)    a model that cannot be converted from or to another library
+    ├── ExportError       (ValueError)    a tree that a format cannot express exactly
     ├── BusyError         (RuntimeError)  an estimator that another thread is fitting or updating
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
@@ -120,11 +120,11 @@ class StorageError(HornbeamError, ValueError):
 
 
 class InteropError(HornbeamError, ValueError):
-    """A model of another library that no tree of ours can be, or the other way round."""
+    """A model that cannot be converted from or to another library."""
 
 
 class ExportError(HornbeamError, ValueError):
-    """A tree that a target cannot say, or not exactly."""
+    """A tree that a format cannot express exactly."""
 
 
 class BusyError(HornbeamError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Names for the arrays and scalars that cross the house's floors."""
+"""Names of the types of arrays and scalars that all layers use."""
 
 from collections.abc import Hashable
 

@@ -77,7 +77,7 @@ def test_each_failure_is_named(found, n, verdict):
 
 def test_a_time_budget_ends_the_attack():
     found = attack(Area("made", draw, lambda case: time.sleep(0.01)), seconds=0.3, workers=1)
-    assert 0 < found.n < 60  # a child answers after 0.25 s or 26 cases, and is asked again once
+    assert 0 < found.n < 60  # a child sends results after 0.25 s or 26 cases, and gets more cases once
 
 
 def test_a_failure_of_each_kind_is_shrunk_and_kept(found, tmp_path):

@@ -74,7 +74,7 @@ def test_values_are_read_from_the_documentation():
         names : str, default="all"
             One of "all" and "some".
         other : Widget
-            What nobody can make.
+            A type without a maker.
 
         Returns
         -------

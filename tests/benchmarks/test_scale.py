@@ -1,4 +1,4 @@
-"""The benchmarks of scale: rows made in blocks are the rows, and the pages say what the files say."""
+"""The benchmarks of scale: rows made in blocks equal rows made at once, and pages have the figures of the files."""
 
 from __future__ import annotations
 

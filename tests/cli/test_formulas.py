@@ -1,4 +1,4 @@
-"""Answers in CSV: no cell that a spreadsheet takes for a formula."""
+"""Predictions in CSV: no cell that a spreadsheet takes for a formula."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Folders of Parquet files: the same models and answers as of one file in memory, and no fit is lost."""
+"""Folders of Parquet files: the same models and predictions as of one file in memory, and no fit is lost."""
 
 import json
 import logging

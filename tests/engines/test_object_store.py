@@ -349,7 +349,7 @@ def test_a_fit_and_predictions_through_a_faulty_store(rows, port, model, new_fol
 
 @pytest.mark.usefixtures("quick")
 def test_an_answer_that_pyarrow_does_not_repeat_is_repeated(rows, port):
-    """An answer without the size of the file, because it was cut in its header."""
+    """A response without the size of the file, because it was cut in its header."""
     expected = tree_of(rows / "plain").digest
     with Proxy(
         port, lambda asked: "cut" if asked.method == "HEAD" and asked.earlier % 2 == 0 else None

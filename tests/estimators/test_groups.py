@@ -24,7 +24,7 @@ from hornbeam.evaluation import log_loss
 
 
 def visits(seed=0, patients=60, each=6):
-    """Return visits of patients, who have features and an effect of their own, with a class and a number."""
+    """Return visits of patients, with a class and a number; each patient has own features and an own effect."""
     rng = np.random.default_rng(seed)
     own, effect = rng.normal(size=(patients, 4)), 1.5 * rng.normal(size=patients)
     patient = np.repeat(np.arange(patients), each)

@@ -1,4 +1,4 @@
-"""Every Python, NumPy and platform must give these models and their answers, bit for bit.
+"""Every Python, NumPy and platform must give these models and their predictions, bit for bit.
 
 Smoothed, pruned and distilled trees, forests, boosting, rankers and rules, on the first data sets of
 `benchmarks/machines/same_bits.py`. After a change that is meant to change models, write the digests anew and say why:

@@ -103,8 +103,8 @@ def test_the_histograms_of_a_task_fit_the_budget(table):
     passes, engine, budget = [], Measuring(LocalEngine(groups=3)), 8_000
     grow(Grower(), table, engine, budget=budget, on_progress=passes.append)
     assert any(p.blocks > 1 for p in passes)
-    assert len(passes) == len(engine.numeric_target)
-    for done, sizes in zip(passes[1:], engine.numeric_target[1:], strict=True):
+    assert len(passes) == len(engine.task_bytes)
+    for done, sizes in zip(passes[1:], engine.task_bytes[1:], strict=True):
         assert done.phase == "count"
         assert set(sizes) == {done.task_bytes}
         assert sum(sizes) == done.predicted_bytes(n_tasks=3)
@@ -201,7 +201,7 @@ def test_small_nodes_are_gathered_in_several_rounds_that_fit_the_budget(table):
     tree = grow(Grower(), table, engine, **options)
     assert tree.digest == Grower().grow(table, bins_of(table)).digest
     rounds = [
-        (p, sum(sizes)) for p, sizes in zip(passes, engine.numeric_target, strict=True) if p.phase == "gather"
+        (p, sum(sizes)) for p, sizes in zip(passes, engine.task_bytes, strict=True) if p.phase == "gather"
     ]
     assert len(rounds) > 1
     for done, n_bytes in rounds:

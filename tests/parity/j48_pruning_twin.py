@@ -113,7 +113,9 @@ class ReducedErrorPruning:
         assert node.held is not None
         total, label = 0.0, heaviest(node.weight)
         for b, child in enumerate(node.children):
-            if equal(node.split.weight[b].sum(), 0.0):  # no training row came here: the parent answers
+            if equal(
+                node.split.weight[b].sum(), 0.0
+            ):  # no training row reached this node: the parent predicts
                 total += float(node.held[b].sum() - node.held[b][label])
             else:
                 total += self.tree_errors(child)

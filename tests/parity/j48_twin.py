@@ -1,7 +1,7 @@
 """A slow, obvious twin of how Weka's J48 grows and collapses a tree, each rule written where it acts.
 
 It follows the published algorithm (Quinlan 1993, 1996) in Weka 3.6's reading, down to the tolerances, and
-answers in the form the recordings have, so that the two can be compared node by node.
+results in the form of the recordings, so that the two can be compared node by node.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Grower:
             return None
         splits = [self.split_on(a, node, total) for a in range(len(self.data.attributes))]
         usable = [s for s in splits if s is not None]
-        # A nominal split of no gain at all is usable and pulls the average down; a numeric one is not usable.
+        # A nominal split of no gain at all is usable and lowers the average; a numeric one is not usable.
         averaged = [s.gain for s in usable if all(self.wide) or not self.wide[s.attribute]]
         if not averaged:
             return None  # even when a wide attribute would have been worth something

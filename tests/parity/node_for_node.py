@@ -9,7 +9,7 @@ __all__ = ["assert_node_for_node"]
 
 
 def assert_node_for_node(tree: Tree, other, X, **gain_within) -> None:
-    """Compare rows, answers, tests and gains; left is slot 0. How near gains must be, `pytest.approx` is told.
+    """Compare rows, predictions, tests and gains; left is slot 0. The tolerance of gains goes to `pytest.approx`.
 
     scikit-learn cuts at the midpoint of two neighbouring values, we at a short decimal between the same two.
     """

@@ -163,7 +163,7 @@ def many_values() -> Dataset:
 
 
 def ties() -> Dataset:
-    """Copied and mirrored attributes and symmetric cuts: everything is decided by who comes first."""
+    """Copied and mirrored attributes and symmetric cuts: everything is decided by the order of attributes."""
     header: Header = {
         "mirror": None,
         "x": None,

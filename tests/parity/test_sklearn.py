@@ -61,7 +61,7 @@ def gains(
 
 
 def stands_alone(tree: Tree, X, y, w, k, criterion, least) -> bool:
-    """Whether no test of any node ties with the best; that the tree asks the best is checked on the way."""
+    """Whether no test of any node ties with the best; that the tree has the best test is checked too."""
     indptr, indices = decision_path(tree.skeleton, Table.read(X, schema=tree.schema))
     rows_of = np.repeat(np.arange(len(X)), np.diff(indptr))
     for node in np.flatnonzero(tree.skeleton.n_children).tolist():
@@ -74,7 +74,7 @@ def stands_alone(tree: Tree, X, y, w, k, criterion, least) -> bool:
 
 
 def data_sets(n_sets, criterion, n_classes, weighted=False, holes=False, **parameters) -> list[tuple]:
-    """So many random sets whose trees are beyond dispute, each with our tree."""
+    """The given number of random sets whose trees have no ties, each with our tree."""
     found = list(islice(_undisputed(criterion, n_classes, weighted, holes, **parameters), n_sets))
     assert len(found) == n_sets
     return found

@@ -49,7 +49,7 @@ def gains(x: np.ndarray, y: np.ndarray, w: np.ndarray, least: int) -> list[float
 
 
 def stands_alone(tree: Tree, X, y, w, least) -> bool:
-    """Whether no test of any node ties with the best; that the tree asks the best is checked on the way."""
+    """Whether no test of any node ties with the best; that the tree has the best test is checked too."""
     indptr, indices = decision_path(tree.skeleton, Table.read(X, schema=tree.schema))
     rows_of = np.repeat(np.arange(len(X)), np.diff(indptr))
     for node in np.flatnonzero(tree.skeleton.n_children).tolist():
@@ -62,7 +62,7 @@ def stands_alone(tree: Tree, X, y, w, least) -> bool:
 
 
 def data_sets(n_sets, weighted=False, holes=False, **parameters) -> list[tuple]:
-    """So many random sets whose trees are beyond dispute, each with our tree."""
+    """The given number of random sets whose trees have no ties, each with our tree."""
     found = list(islice(_undisputed(weighted, holes, **parameters), n_sets))
     assert len(found) == n_sets
     return found

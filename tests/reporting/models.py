@@ -39,7 +39,7 @@ def uci(name):
 
 @cache
 def letters(n_leaves=200):
-    """A made-up problem of 26 classes and a tree of so many leaves, with test rows."""
+    """A made-up problem of 26 classes and a tree of this many leaves, with test rows."""
     rng = np.random.default_rng(7)
     X = rng.integers(0, 16, (6000, 16)).astype(float)
     y = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[

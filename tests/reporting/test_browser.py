@@ -1,4 +1,4 @@
-"""The page in a real browser: it answers as the model does, asks for nothing, and breaks on no name."""
+"""The page in a real browser: it predicts as the model does, requests nothing, and breaks on no name."""
 
 import json
 
@@ -16,7 +16,7 @@ ANSWERS = """(rows) => rows.map((row) => {
   const paste = document.getElementById("row-paste");
   paste.value = typeof row === "string" ? row : JSON.stringify(row);
   paste.dispatchEvent(new Event("input"));
-  const lines = [...document.querySelectorAll("#row-answer .classes tbody tr")];
+  const lines = [...document.querySelectorAll("#row-prediction .classes tbody tr")];
   const predicted = (line) => [line.querySelector("th").title, Number(line.querySelector("data").value)];
   return Object.fromEntries(lines.map(predicted));
 })"""
@@ -84,7 +84,7 @@ def test_the_form_and_the_tree_show_the_way(browser, tmp_path):
         for at, name in enumerate(row):
             if page.locator(f"#field-{at}").count():
                 page.fill(f"#field-{at}", str(row[name].item()))
-        assert f"leaf {clf.apply(row)[0]}" in page.inner_text("#row-answer")
+        assert f"leaf {clf.apply(row)[0]}" in page.inner_text("#row-prediction")
         assert page.locator(".node.on").count() == clf.decision_path(row).sum()
         page.fill("#field-3", "wide")
         assert page.get_attribute("#field-3", "aria-invalid") == "true"

@@ -88,7 +88,7 @@ def test_groups_that_cannot_be_used_are_refused():
             tried(groups=many)
     with pytest.raises(ParameterError, match="not a feature of the model"):
         tried(groups="sex")
-    with pytest.raises(DataError, match="one value a row"):
+    with pytest.raises(DataError, match="one value per row"):
         tried(groups=["a", "b"])
     with pytest.raises(DataError, match="groups without test rows"):
         hornbeam.report(clf, groups="region")

@@ -15,7 +15,7 @@ HEADLINES = """(rows) => rows.map((row) => {
   const paste = document.getElementById("row-paste");
   paste.value = JSON.stringify(row);
   paste.dispatchEvent(new Event("input"));
-  return document.querySelector("#row-answer .verdict span").textContent;
+  return document.querySelector("#row-prediction .verdict span").textContent;
 })"""
 
 

@@ -1,4 +1,4 @@
-"""The report on a tree of numbers: its scores by hand, its picture, and the page in a real browser."""
+"""The report on a regression tree: its scores by hand, its picture, and the page in a real browser."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_the_form_answers_as_predict_does(width, tried, browser, tmp_path):
         for row in range(0, 60, 12):
             one = X.iloc[[row]]
             page.fill("#row-paste", one.to_csv(index=False))
-            predicted = page.inner_text("#row-answer .verdict b")
+            predicted = page.inner_text("#row-prediction .verdict b")
             assert float(predicted.replace("−", "-")) == pytest.approx(reg.predict(one)[0], rel=1e-3)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("#leaf-table tbody tr").count() == reg.tree_.n_leaves

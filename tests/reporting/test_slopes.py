@@ -19,7 +19,7 @@ ANSWERS = """(rows) => rows.map((row) => {
   const paste = document.getElementById("row-paste");
   paste.value = JSON.stringify(row);
   paste.dispatchEvent(new Event("input"));
-  const answer = document.getElementById("row-answer");
+  const answer = document.getElementById("row-prediction");
   const lines = [...answer.querySelectorAll(".classes tbody tr")];
   const name = (line) => (line.querySelector("th") ? line.querySelector("th").title : "mean");
   const bounds = (line) => line.querySelector("td.soft").textContent.split(/–| to /);

@@ -1,4 +1,4 @@
-"""Files nobody should have written: refused by name, in no time, in little memory."""
+"""Damaged and hostile files: refused by name, quickly and in little memory."""
 
 import json
 import os

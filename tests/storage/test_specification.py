@@ -11,7 +11,7 @@ import pytest
 import hornbeam
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
-from hornbeam.storage.layout import ARRAYS, OF_GROVE, OF_SLOPES
+from hornbeam.storage.layout import ARRAYS, OF_COLLECTION, OF_SLOPES
 from hornbeam.storage.limits import VERSION
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "storage.md"
@@ -76,7 +76,7 @@ def test_the_page_names_what_several_trees_have_beside():
     part = text[text.index("### Several trees") :]
     lines = [cells(line) for line in part.splitlines() if line.startswith("| `")]
     arrays = {line[0].strip("`"): line[1:3] for line in lines if len(line) == 4}
-    own = {name: array for name, array in OF_GROVE.items() if ARRAYS.get(name) != array}
+    own = {name: array for name, array in OF_COLLECTION.items() if ARRAYS.get(name) != array}
     per = {"n_trees": "trees", "n_channels": "channels"}
     assert arrays == {
         name: [TYPES[array.dtype], " × ".join(per[size] for size in array.per)] for name, array in own.items()

@@ -1,4 +1,4 @@
-"""Several trees in one file: what is saved comes back, and what nobody should have written is refused by name."""
+"""Several trees in one file: what is saved comes back, and damaged files are refused by name."""
 
 import json
 import re
@@ -31,7 +31,7 @@ DEEP = Skeleton.of(
 STUMP = Skeleton.of([2, 0, 0], [0, -1, -1], [25.0, np.nan, np.nan])
 ONE = Tree.raw(SCHEMA, DEEP, np.array([[5, 5], [4, 1], [1, 4], [4, 0], [0, 1]]))
 TWO = Tree.raw(SCHEMA, STUMP, np.array([[6, 4], [5, 1], [1, 3]]), unit=0.5)
-GROVE = TreeCollection(
+COLLECTION = TreeCollection(
     SCHEMA, (ONE, TWO, Laplace()(ONE)), "ForestClassifier", {"n_estimators": 3}, {"named": True}
 )
 
@@ -42,34 +42,35 @@ def digests(model):
 
 @given(trees(), st.integers(0, 3), st.randoms(use_true_random=False))
 @examples(40)
-def test_every_grove_comes_back(tree, n, random):
+def test_every_collection_comes_back(tree, n, random):
     smoothed = tree if tree.is_regression else Laplace()(tree)
-    grove = TreeCollection(
+    collection = TreeCollection(
         tree.schema, tuple(random.choice([tree, smoothed]) for _ in range(n)), "F", {"a": 1}
     )
-    data = encode(grove)
+    data = encode(collection)
     again = decode(data)
-    assert digests(again) == digests(grove)
-    assert [one.history for one in again.trees] == [one.history for one in grove.trees]
-    assert again.schema == grove.schema
+    assert digests(again) == digests(collection)
+    assert [one.history for one in again.trees] == [one.history for one in collection.trees]
+    assert again.schema == collection.schema
     assert (again.estimator, again.settings) == ("F", {"a": 1})
-    assert all(np.array_equal(a.rows, b.rows) for a, b in zip(again.trees, grove.trees, strict=True))
+    assert all(np.array_equal(a.rows, b.rows) for a, b in zip(again.trees, collection.trees, strict=True))
     assert all(
-        np.array_equal(a.gain, b.gain, equal_nan=True) for a, b in zip(again.trees, grove.trees, strict=True)
+        np.array_equal(a.gain, b.gain, equal_nan=True)
+        for a, b in zip(again.trees, collection.trees, strict=True)
     )
     assert encode(again) == data
 
 
 def test_units_and_histories_are_each_tree_s_own():
-    again = decode(encode(GROVE))
+    again = decode(encode(COLLECTION))
     assert [tree.unit.tolist() for tree in again.trees] == [[1.0, 1.0], [0.5, 0.5], [1.0, 1.0]]
     assert [len(tree.history) for tree in again.trees] == [0, 0, 1]
-    assert not compare(again, GROVE)
+    assert not compare(again, COLLECTION)
 
 
 def test_any_reader_of_safetensors_opens_the_arrays():
     safetensors = pytest.importorskip("safetensors.numpy", reason="another library, of the extra test")
-    arrays = safetensors.load(encode(GROVE))
+    arrays = safetensors.load(encode(COLLECTION))
     assert arrays["tree_nodes"].tolist() == [5, 3, 5]
     assert arrays["tree_history"].tolist() == [0, 0, 1]
     assert arrays["n_children"].tolist() == [2, 2, 0, 0, 0, 2, 0, 0, 2, 2, 0, 0, 0]
@@ -83,18 +84,18 @@ def test_a_tree_of_another_schema_is_refused():
 
 
 def test_who_wants_one_tree_is_told_what_the_file_is(tmp_path):
-    write(GROVE, tmp_path / "grove.hornbeam")
+    write(COLLECTION, tmp_path / "collection.hornbeam")
     with pytest.raises(StorageError, match="a ForestClassifier with 3 trees; expected one tree"):
-        read(tmp_path / "grove.hornbeam")
-    assert digests(read_any(tmp_path / "grove.hornbeam")) == digests(GROVE)
+        read(tmp_path / "collection.hornbeam")
+    assert digests(read_any(tmp_path / "collection.hornbeam")) == digests(COLLECTION)
     write(Model(ONE, "RuleClassifier", by_rules=True), tmp_path / "rules.hornbeam")
     with pytest.raises(StorageError, match="a RuleClassifier with rules; expected one tree"):
         read(tmp_path / "rules.hornbeam")
 
 
-def test_groves_are_compared_tree_by_tree():
+def test_collections_are_compared_tree_by_tree():
     fewer = TreeCollection(SCHEMA, (ONE, ONE), "ForestClassifier", {"n_estimators": 2}, {"named": True})
-    found = compare(GROVE, fewer)
+    found = compare(COLLECTION, fewer)
     assert found.settings == ("n_estimators: 3, now 2",)
     assert found.structure[0] == "3 trees, now 2 trees"
     assert found.structure[1].startswith("tree 1, every row: age <= 25.0 / age > 25.0")
@@ -102,15 +103,15 @@ def test_groves_are_compared_tree_by_tree():
     with pytest.raises(
         StorageError, match="a ForestClassifier of 3 trees and a Tree of 1 tree; expected two"
     ):
-        compare(GROVE, Model(ONE))
+        compare(COLLECTION, Model(ONE))
 
 
 # ------------------------------------------------------------------------------------------------------- hostile
 
 
 def forged(header=None, **arrays):
-    """The grove with other entries in its header and other arrays, laid out as a writer would."""
-    data = encode(GROVE)
+    """The collection with other entries in its header and other arrays, in the layout of a writer."""
+    data = encode(COLLECTION)
     length = int.from_bytes(data[:8], "little")
     entries = json.loads(data[8 : 8 + length])
     said = json.loads(entries.pop("__metadata__")["hornbeam"])
@@ -130,11 +131,11 @@ def forged(header=None, **arrays):
 
 
 def test_the_forger_leaves_a_sound_file_sound():
-    assert digests(decode(forged())) == digests(GROVE)
+    assert digests(decode(forged())) == digests(COLLECTION)
 
 
 I4 = np.int32
-BELIEF = np.concatenate([tree.belief for tree in GROVE.trees])
+BELIEF = np.concatenate([tree.belief for tree in COLLECTION.trees])
 CHILDREN = [2, 2, 0, 0, 0, 2, 0, 0, 2, 2, 0, 0, 0]
 
 
@@ -189,20 +190,20 @@ CHILDREN = [2, 2, 0, 0, 0, 2, 0, 0, 2, 2, 0, 0, 0]
         ({"sha256": "0" * 64}, {}, "the file was changed since it was saved"),
     ],
 )
-def test_a_wrong_grove_is_refused_by_name(header, arrays, message):
+def test_a_wrong_collection_is_refused_by_name(header, arrays, message):
     with pytest.raises(StorageError, match=re.escape(message)):
         decode(forged(header, **arrays))
 
 
-def test_a_grove_cut_short_or_long_is_refused():
-    data = encode(GROVE)
+def test_a_collection_cut_short_or_long_is_refused():
+    data = encode(COLLECTION)
     for wrong in (*(data[:at] for at in range(0, len(data), 97)), data[:-1], data + b"\0"):
         with pytest.raises(StorageError):
             decode(wrong)
 
 
 def test_every_changed_byte_of_the_arrays_is_noticed():
-    sound = encode(GROVE)
+    sound = encode(COLLECTION)
     data, body = bytearray(sound), 8 + int.from_bytes(sound[:8], "little")
     refused = 0
     for at in range(body, len(data), 7):
@@ -212,7 +213,7 @@ def test_every_changed_byte_of_the_arrays_is_noticed():
         except StorageError:
             refused += 1
         else:  # another way to write a missing number
-            assert not compare(again, GROVE, tolerance=0.0)
+            assert not compare(again, COLLECTION, tolerance=0.0)
             assert np.isnan(np.frombuffer(data[at - (at - body) % 8 :][:8])[0])
         data[at] ^= 1
     assert refused > 50
@@ -232,4 +233,4 @@ def test_trees_that_say_not_what_they_are_together_are_refused():
         ("os.system", "the estimator is a 'os.system'; expected TreeClassifier"),
     ):
         with pytest.raises(StorageError, match=re.escape(message)):
-            unpack(TreeCollection(SCHEMA, GROVE.trees, estimator))
+            unpack(TreeCollection(SCHEMA, COLLECTION.trees, estimator))

@@ -21,7 +21,7 @@ def numbers(rng, n_rows, n_features, *, missing=0.1):
 
 
 def labels(rng, X, n_classes):
-    """Classes that some columns tell, with noise."""
+    """Classes that depend on some columns, with noise."""
     signal = np.nan_to_num(X, nan=-1.0) / (1e-9 + np.nanstd(X, axis=0))
     score = signal @ rng.normal(size=X.shape[1]) + rng.normal(size=len(X))
     return np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)

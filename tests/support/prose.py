@@ -1,4 +1,4 @@
-"""Words that docstrings, comments and messages of Hornbeam do not use, with the plain word for each.
+"""Words that docstrings, comments, messages and names of Hornbeam do not use, with the plain word for each.
 
 python tests/support/prose.py src/hornbeam/data    # every line that breaks a rule
 """
@@ -17,7 +17,8 @@ from pathlib import Path
 THINGS = (
     r"(?:rows?|nodes?|trees?|leaf|leaves|models?|columns?|files?|values?|children|child|splits?|estimators?)"
 )
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+LINKS = r"(?:as|at|by|for|from|in|is|not|of|on|per|than|to|with|within)"
 BANNED = {
     r"\b(?:who|whom|nobody|somebody|anybody|everybody|someone|anyone)\b": "name the person or thing",
     rf"\b{THINGS} (?:says?|said|asks?|hears?|heard|lends?|lent|speaks?|tells?|told|knows?|thinks?|wants?)\b": (
@@ -26,42 +27,65 @@ BANNED = {
     rf"\b(?:asked|told|said|heard) (?:of|by|to) (?:the |a |all |other |these )?{THINGS}\b": "name the operation",
     r"\bbeliev(?:e|es|ed|ing)\b": "predict; `belief` is the name of the array",
     r"\b(?:answers?|answered|answering)\b": "prediction, predict, result",
-    r"\b(?:questions?)\b": "split, test",
+    r"\bquestions?\b(?! marks?\b)": "split, test",
     r"\bpulls?\b": "negative gradient",
-    r"\b(?:grove|grafts?|sprouts?|whereabouts|heirs?|witness(?:es)?|shelf|trunk|lesson|loans?|lenders?)\b": (
-        "the new name"
-    ),
+    r"\b(?:grove|grafts?|sprouts?|whereabouts|heirs?|witness(?:es)?|shelf|trunk|lesson|lenders?)\b": "the new name",
     r"\b(?:planted|planting|regrown|regrow)\b": "grown, grown without a fold",
     r"\bhonest(?:ly)?\b": "cross-fitted, held-out",
     r"\bmeasured (?:trees?|targets?)\b": "regression tree, numeric target",
     r"\b(?:house|shop window|engine room|strangers?|manners?|verbs?|doors?|shells?)\b": "package, interface, layer",
     r"\b(?:lay|lays|laid|laying) (?:down|open|out)\b": "write, read, arrange",
     r"\b(?:such|so) (?:a |an )?(?:share|many|much)\b": "this share, that many",
-    r"\bone (?:\w+ ){1,2}an? (?:node|row|leaf|file|feature|class|line|thread|pass|set|tree|column|split|category)\b": (
-        "per"
-    ),
+    rf"\bone (?:(?!{LINKS}\b)\w+ ){{1,2}}an? "
+    r"(?:node|row|leaf|file|feature|class|line|thread|pass|set|tree|column|split|category)\b": "per",
     r"\balike\b": "the same",
     r"\bthere is none\b|\bis none of ours\b": "say what is missing",
     r"\bthe same word\b|\bone word for\b": "hash, digest",
-    r"\bof (?:numbers|a number)\b": "regression, numeric",
+    r"\b(?:trees?|forests?|models?|targets?|boosting) of (?:numbers|a number)\b": "regression, numeric",
+    r"\bfloors\b(?! of)": "layers",
+}
+NAMES = {
+    *("answer", "answers", "everybody", "graft", "grove", "heir", "honest", "manners", "nobody"),
+    *("shelf", "somebody", "sprout", "stranger", "verb", "whereabouts", "who", "whom", "witness"),
 }
 _PATTERNS = [(re.compile(pattern, re.IGNORECASE), plain) for pattern, plain in BANNED.items()]
+_ANY = re.compile("|".join(BANNED), re.IGNORECASE)  # one search instead of many, as most lines have none
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Docstring lines without examples, and comments, with their line numbers."""
+    """Comments and docstrings without examples, line by line with their numbers; strings of the package too."""
     source = path.read_text(encoding="utf-8")
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            literal = node.body[0]
-            for number, line in enumerate(
-                source.splitlines()[literal.lineno - 1 : literal.end_lineno], literal.lineno
-            ):
-                if not line.lstrip().startswith((">>>", "...")):
-                    yield number, line
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    if path.suffix != ".py":
+        mark = "//" if path.suffix in {".hpp", ".cpp"} else "#"
+        yield from ((number, line.partition(mark)[2]) for number, line in enumerate(source.splitlines(), 1))
+        return
+    yield from ((token.start[0], token.string) for token in _tokens(source) if token.type == tokenize.COMMENT)
+    tree = ast.parse(source)
+    docstrings = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
+    }
+    for docstring in docstrings:
+        for number, line in enumerate(docstring.value.split("\n"), docstring.lineno):
+            if not line.lstrip().startswith((">>>", "...")):
+                yield number, line
+    if "src" not in path.parts:  # strings of tests and benchmarks are data
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
+            words = node.value.split()
+            yield node.lineno, " ".join(words) if len(words) > 1 else ""  # one word is a key
+
+
+def names(path: Path) -> dict[str, int]:
+    """Names that a module uses, and its own, with a line of each."""
+    tokens = _tokens(path.read_text(encoding="utf-8"))
+    return {path.stem: 1} | {token.string: token.start[0] for token in tokens if token.type == tokenize.NAME}
+
+
+def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
+    return tokenize.generate_tokens(io.StringIO(source).readline)
 
 
 def violations(path: Path) -> list[str]:
@@ -69,10 +93,17 @@ def violations(path: Path) -> list[str]:
     found = []
     for number, line in texts(path):
         prose = re.sub(r"`[^`]*`|\"[^\"]*\"", "", line)  # names and quoted text are exact
-        for pattern, plain in _PATTERNS:
+        for pattern, plain in _PATTERNS if _ANY.search(prose) else ():
             found += [
                 f"{path}:{number}: {match[0]!r} ({plain}): {line.strip()}"
                 for match in pattern.finditer(prose)
+            ]
+    if path.suffix == ".py" and "src" in path.parts:
+        for name, number in names(path).items():
+            words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_")
+            found += [
+                f"{path}:{number}: {word!r} (a term of the field): the name {name}"
+                for word in NAMES.intersection(words)
             ]
     return sorted(found)
 
@@ -88,9 +119,10 @@ def sample(paths: list[Path], seed: int) -> tuple[list[str], list[str]]:
             for node in documented
             if (text := ast.get_docstring(node))
         ]
-        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
         prose = [
-            token for token in tokens if token.type == tokenize.COMMENT and " " in token.string.strip("# ")
+            token
+            for token in _tokens(source)
+            if token.type == tokenize.COMMENT and " " in token.string.strip("# ")
         ]
         comments += [
             f"{path}:{token.start[0]}: {token.string}" for token in prose if "noqa" not in token.string
@@ -104,7 +136,10 @@ def main(arguments: list[str]) -> None:
     seed = int(arguments.pop(1)) if arguments[0] == "--sample" else None
     places = [Path(argument) for argument in arguments if argument != "--sample"]
     paths = [
-        file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+        file
+        for place in places
+        for file in (sorted(place.rglob("*.[cph][yp]*")) if place.is_dir() else [place])
+        if file.suffix in {".py", ".hpp", ".cpp"} or not place.is_dir()
     ]
     lines = [line for path in paths for line in violations(path)]
     if seed is not None:

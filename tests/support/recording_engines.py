@@ -34,7 +34,7 @@ class Measuring(Counting):
 
     def __init__(self, engine=None) -> None:
         super().__init__(engine)
-        self.numeric_target: list[list[int]] = []
+        self.task_bytes: list[list[int]] = []
 
     def reduce(self, task, partitions, shared, **options):
         sizes: list[int] = []
@@ -44,7 +44,7 @@ class Measuring(Counting):
             sizes.append(n_bytes(parts))
             return parts
 
-        self.numeric_target.append(sizes)
+        self.task_bytes.append(sizes)
         return super().reduce(weighed, partitions, shared, **options)
 
 

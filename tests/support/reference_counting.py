@@ -44,7 +44,7 @@ def count_nodes(
     weight: Sequence[int],
     n_classes: int,
 ) -> tuple[list[list[int]], list[int]]:
-    """Evidence and rows of every node, with rows shared over all children where a node says so."""
+    """Evidence and rows of every node, with rows shared over all children of nodes that share them."""
     evidence = [[0] * n_classes for _ in range(skeleton.n_nodes)]
     rows = [0] * skeleton.n_nodes
     present: list[list[tuple[int, int]]] = [[] for _ in range(skeleton.n_nodes)]

@@ -212,7 +212,7 @@ class Twin:
     # ---- which tests there are
 
     def best(self, node: Node) -> Trial | None:
-        """The test a node asks."""
+        """The test of a node."""
         features = [
             f for f in range(len(self.n_codes)) if may_follow(self.grower, node.path, f, len(self.n_codes))
         ]

@@ -22,7 +22,7 @@ def expected_costs(
     belief: NDArray[np.float64],
     costs: NDArray[np.float64],
 ) -> tuple[list[float], list[float]]:
-    """What each node costs as a leaf, and what the rows that stop there do, under its cheapest answer."""
+    """What each node costs as a leaf, and what the rows that stop there do, under its cheapest decision."""
     as_leaf, staying = [], []
     for node in range(skeleton.n_nodes):
         least = min(_in_order(belief[node] * costs[:, answer]) for answer in range(len(costs)))

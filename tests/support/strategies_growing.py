@@ -28,7 +28,7 @@ OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion
 
 
 def bins_of(table: Table, max_bins: int | None = None) -> Bins:
-    """Exact bins of a table, or so many."""
+    """Exact bins of a table, or at most this many."""
     return Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins)
 
 

@@ -60,7 +60,7 @@ def worked_tree() -> Tree:
 
 
 def rows_at(tree: Tree, counts: dict[float, list[int]]) -> Table:
-    """A table of one feature with so many rows of each class at each value."""
+    """A table of one feature with this many rows of each class at each value."""
     pairs = [(x, k) for x, n in counts.items() for k, rows in enumerate(n) for _ in range(rows)]
     x, y = zip(*pairs, strict=True)
     return Table(tree.schema, (np.array(x, float),), np.array(y, np.int32))

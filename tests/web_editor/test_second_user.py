@@ -24,7 +24,7 @@ with workbench(TreeClassifier("cart").fit(X, y), X, y, output=sys.argv[1]) as ru
     print(running.url, flush=True)
     sys.stdin.read()
 """
-# What any user can see: command lines, files, and what the server answers without a cookie.
+# What any user can see: command lines, files, and what the server sends without a cookie.
 OTHER = r"""
 cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n'
 for file in {files}; do cat "$file" 2>/dev/null && echo "READ $file"; done

@@ -90,7 +90,7 @@ def test_an_operation_without_a_digest_is_refused(digest, path, running, tabs):
 
 
 def test_operations_of_two_tabs_in_turn_are_those_of_one(running, tabs, tmp_path):
-    """Whatever the order: each edit that was answered with 200 is in the journal, and no other."""
+    """Whatever the order: each edit whose response was 200 is in the journal, and no other."""
     answered = []
     for n in range(12):
         tab = tabs[n % 3 == 0]

@@ -1,1 +1,1 @@
-"""Trees small enough for a chip: what they weigh there, what they answer, and how fast they are on a desk."""
+"""Trees small enough for a chip: their size there, their predictions, and how fast they are on a desk."""

@@ -1,4 +1,4 @@
-"""A Cortex-M4: the compiler for it, what a program weighs there, and what it answers when it runs (QEMU).
+"""A Cortex-M4: the compiler for it, the size of a program there, and its predictions when it runs (QEMU).
 
 The board is Arm's MPS2 with the image AN386, a Cortex-M4 with single-precision floats. Programs run without an
 operating system and speak to us by semihosting. Flash is what the linker keeps of code and constants when it is told to
@@ -33,7 +33,7 @@ FLASH, RAM = (".text", ".rodata", ".ARM.exidx"), (".data", ".bss")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a program answered: the class and the probabilities of each row, and how deep its stack went."""
+    """The predictions of a program: the class and the probabilities of each row, and how deep its stack went."""
 
     classes: NDArray[np.int32]
     probabilities: Floats

@@ -1,4 +1,4 @@
-"""Everything that can answer for a tree on this machine, each as a call from prepared rows to probabilities.
+"""Everything that can predict with a tree on this machine, each as a call from prepared rows to probabilities.
 
 Rows are prepared before the clock starts, in the form each predictor likes best: a matrix of its own type, a table of
 the database, arrays in Node's memory. All of them use one thread.
@@ -33,24 +33,24 @@ type Maker = Callable[[], Predictor]
 
 @dataclass(frozen=True, slots=True)
 class Predictor:
-    """How to answer the first `rows` rows: with their probabilities, or with the mean of each class."""
+    """How to predict the first `rows` rows: with their probabilities, or with the mean of each class."""
 
     rows: int
     answer: Answer
 
     def error(self, truth: Floats) -> float:
-        """How far the answers are from the tree's at most."""
+        """How far the predictions are from the tree's at most."""
         truth, found = truth[: self.rows], np.asarray(self.answer(Stopwatch()))
         return float(np.abs(found - (truth if found.shape == truth.shape else truth.mean(axis=0))).max())
 
     def run(self, watch: Stopwatch) -> dict[str, object]:
-        """Answer all rows once."""
+        """Predict all rows once."""
         self.answer(watch)
         return {}
 
 
 def timed(call: Callable[[], Any]) -> Answer:
-    """Give the answers of a call, and its time to the watch."""
+    """Return the predictions of a call, and its time to the watch."""
 
     def answer(watch: Stopwatch) -> Any:
         with watch("rows"):
@@ -150,7 +150,7 @@ def _python(model: Model, X: Floats) -> Predictor:
 
 
 def _javascript(model: Model, X: Floats) -> Predictor:
-    """Node answers all rows six times and says the seconds of the best: a new process is cold at first."""
+    """Node predicts all rows six times and prints the seconds of the best: a new process is cold at first."""
     script = Path(tempfile.mkdtemp(), "tree.js")
     script.write_text(to_javascript(model.tree, name="tree") + _NODE.replace("ROWS", json.dumps(X.tolist())))
 

@@ -1,4 +1,4 @@
-"""The trees as C, by Hornbeam and by others, behind two functions that are called alike.
+"""The trees as C, by Hornbeam and by others, behind two functions with the same signature.
 
 ``chip_class(x)`` gives the code of the class of a row, ``chip_probabilities(x, p)`` its probabilities. What a way needs
 first, such as bins, happens inside them and is weighed and timed with the rest.
@@ -26,7 +26,7 @@ BOUNDS = {"double": 0.0, "float": 2.0**-25, "uint16_t": 1 / 65_535, "uint8_t": 1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A tree in C: who wrote it and how, the types of a row's values and of probabilities, and what `one` is."""
+    """A tree in C: its writer and form, the types of a row's values and of probabilities, and what `one` is."""
 
     maker: str
     layout: str

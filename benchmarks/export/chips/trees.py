@@ -1,7 +1,7 @@
-"""The trees that everybody gets, and the rows they are asked about.
+"""The trees that every library gets, and the rows to predict.
 
 Features are whole numbers of 16 bits, as a sensor gives them, so that floats and integers hold the very same rows and
-the libraries that take only one of them are asked the same questions.
+the libraries that take only one of them get the same tests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Model:
 
     @classmethod
     def grow(cls, leaves: int) -> Model:
-        """Grow a tree of so many leaves; its probabilities are smoothed, so that no two leaves are alike."""
+        """Grow a tree of this many leaves; its probabilities are smoothed, so that no two leaves are equal."""
         settings = {
             "max_leaf_nodes": leaves,
             "smoothing": "hgs",

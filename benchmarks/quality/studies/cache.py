@@ -15,7 +15,7 @@ from hornbeam.evaluation import ScoreSums
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The tally of a method on a fold, or the reason why there is none; the fields are those of `Outcome`."""
+    """The tally of a method on a fold, or the reason why it is missing; the fields are those of `Outcome`."""
 
     tally: ScoreSums | None
     seconds: float = 0.0

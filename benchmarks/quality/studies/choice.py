@@ -76,7 +76,7 @@ def choose_alpha(inner: Inner, tree: Tree) -> tuple[float, float]:
 
 
 def _try(tree: Tree, rows: Table, alphas: Floats) -> CandidateLosses:
-    """All alphas at once; rows are answered where a missing value first leaves them without a way."""
+    """All alphas at once; a row is predicted at the node where a missing value first stops it."""
     assert rows.target is not None
     held = np.zeros(tree.evidence.shape)
     np.add.at(held, (route(tree.skeleton, rows), rows.target), 1.0)

@@ -41,7 +41,7 @@ def matrices(fold: Fold) -> dict[str, NDArray[np.float64]]:
 
 
 def seen_matrices(fold: Fold) -> dict[str, NDArray[np.float64]]:
-    """The same for the classes that training rows have, which are all that a tree knows."""
+    """The same for the classes of the training rows; a tree has no others."""
     return {name: matrix[np.ix_(fold.seen, fold.seen)] for name, matrix in matrices(fold).items()}
 
 

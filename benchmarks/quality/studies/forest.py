@@ -50,7 +50,7 @@ def hgs(tree: Any) -> NDArray[np.float64]:
     """The same smoothed by HGS: a row of every ancestor and a row of the uniform distribution."""
     raw = frequencies(tree)
     n = tree.weighted_n_node_samples
-    lent = np.full_like(raw, 1 / raw.shape[1])  # the row from nobody in particular
+    lent = np.full_like(raw, 1 / raw.shape[1])  # the row of the uniform distribution
     rows = np.ones(len(n))
     at = np.zeros(1, np.intp)
     while len(at):

@@ -1,7 +1,7 @@
 """Forests of one, two, three, ... a hundred trees: ours, raw and smoothed, and scikit-learn's.
 
 The first ten trees of a forest of a hundred are the forest of ten with the same seed, in both libraries, so one fit
-answers for every size. Where the smoothing is chosen out of bag, each size chooses its own.
+predicts for every size. Where the smoothing is chosen out of bag, each size chooses its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a method is: a name in a group, and a group that answers for many methods at once.
+"""What a method is: a name in a group, and a group that predicts for many methods at once.
 
 A group fits what its methods share (a tree, a forest) once a fold and yields an `Outcome` for each of them. To add
 methods, write a group and put it into the list of a study in ``study.py``; a name is ``group/method``.
@@ -42,7 +42,7 @@ class Outcome:
 
     @classmethod
     def of_tree(cls, method: str, tree: Tree, probabilities: NDArray[np.float64], seconds: float) -> Self:
-        """The answers of a tree of ours, its size, and the steps of its last change."""
+        """The predictions of a tree of ours, its size, and the steps of its last change."""
         steps = dict(tree.history[-1].parameters).get("steps") if tree.history else None
         sizes = {"leaves": tree.n_leaves, "depth": tree.depth, "steps": steps}
         return cls(method, probabilities, seconds, tree.n_nodes, **sizes)

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.quality.studies.methods import Group, Outcome, timed
 from benchmarks.quality.studies.sets import SEED, Fold
 
-# As one tree calibrated on the predictions of five regrown ones, or as the average of five calibrated trees.
+# As one tree calibrated on the predictions of five fold trees, or as the average of five calibrated trees.
 CALIBRATED = {
     "tree-isotonic": {"method": "isotonic", "ensemble": False},
     "tree-sigmoid": {"method": "sigmoid", "ensemble": False},

@@ -1,4 +1,4 @@
-"""From the cache to tables: pooled scores of every method on every set, and who beats whom."""
+"""From the cache to tables: pooled scores of every method on every set, and their comparisons."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Scores:
         return [entry.n_rows for entry in self.entries]
 
     def comparison(self, measure: str) -> Comparison:
-        """Every method on every set; NaN where there is no answer."""
+        """Every method on every set; NaN where there is no result."""
         value = MEASURES[measure]
         return self.table(measure, lambda line: np.nan if line.tally is None else value(line.tally))
 
@@ -201,7 +201,7 @@ def _cell(value: float, decimals: int) -> str:
 
 
 def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:
-    """Means over the sets where all these methods answered, and the record of one of them against each.
+    """Means over the sets where all these methods have results, and the record of one of them against each.
 
     Of the methods that have been run; without that one there are no records.
     """
@@ -236,7 +236,7 @@ def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:
 
 
 def gaps_table(scores: Scores) -> str:
-    """Where a method gave no answer, and why."""
+    """Where a method has no result, and why."""
     missing: dict[tuple[str, str], list[str]] = {}
     for line in scores.lines:
         if line.reason:

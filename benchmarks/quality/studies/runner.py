@@ -1,7 +1,7 @@
 """Runs what is not in the cache yet: processes that take a (set, fold, group) at a time.
 
-A process may use so many CPU seconds for a task; beyond, the kernel ends it (SIGXCPU), compiled code or Java and
-all, and what its methods had not yet answered is recorded as too slow, here and on the set's other folds.
+A process has a limit of CPU seconds for a task; beyond, the kernel ends it (SIGXCPU), compiled code or Java and
+all, and what its methods had not yet done is recorded as too slow, here and on the set's other folds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Task:
 
 @dataclass
 class Runner:
-    """Hands tasks to processes and keeps what they answer."""
+    """Hands tasks to processes and keeps their results."""
 
     cache: Cache
     groups: Sequence[Group]
@@ -179,7 +179,7 @@ def register(groups: Sequence[Group]) -> None:
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:
-    """Answer tasks until nobody asks."""
+    """Run tasks until no more come."""
     while True:
         try:
             entry, number, name, wanted, seconds = pipe.recv()

@@ -58,7 +58,7 @@ def encoded(fold: Fold) -> tuple[Floats, Floats]:
 
 
 def binary(fold: Fold) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Training and test rows as answers to "at most this quantile?"."""
+    """Training and test rows by "at most this quantile?"."""
     train, test = encoded(fold)
     cuts = [
         (j, cut) for j, column in enumerate(train.T) for cut in np.unique(np.quantile(column, np.arange(0.05, 1, 0.1)))

@@ -107,7 +107,7 @@ CEILINGS = ("forest-100/forest-100", "lightgbm/lightgbm", "ebm/ebm", "weka/lmt",
 
 
 def at_size(scores: Scores, size: str) -> list[str]:
-    """The methods of a size that answered on some set, and the ceilings."""
+    """The methods of a size with results on some set, and the ceilings."""
     wanted = [name for name in scores.methods if name.partition("/")[2].partition("+")[0] == size]
     rmse = scores.comparison("RMSE")
     ceilings = [name for name in CEILINGS if name in scores.methods]
@@ -115,9 +115,9 @@ def at_size(scores: Scores, size: str) -> list[str]:
 
 
 def size_table(scores: Scores, size: str) -> str:
-    """Means at one size over the sets where the readable trees answered, and the record of the tree with slopes.
+    """Means at one size over the sets where the readable trees have results, and the record of the tree with slopes.
 
-    A method that did not answer on all of these sets is compared on its own sets: the mean shown is that of the
+    A method without results on some of these sets is compared on its own sets: the mean shown is that of the
     readable tree plus the mean difference there.
     """
     hero = f"readable/{size}"
@@ -166,7 +166,7 @@ UNLIMITED = {
 
 
 def guide_table(scores: Scores) -> str:
-    """RMSE, log loss and 0-1 loss at 4 to 32 leaves, of the sets where all answered, and records of readable trees."""
+    """RMSE, log loss and 0-1 loss at 4 to 32 leaves, where all have results, and records of readable trees."""
     measures = [scores.comparison(measure) for measure in ("RMSE", "log loss", "0-1 loss")]
     rows = {label: [f"{group}/leaves-{n}{end}" for n in LEAVES] for label, (group, end) in SHOWN.items()}
     rows |= {f"{label}, any size": [name] * len(LEAVES) for label, name in UNLIMITED.items()}
@@ -239,7 +239,7 @@ def write_guide(scores: Scores) -> None:
 
 
 def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:
-    """All tables: blind sets, sets of the settings, all sets, and where methods had no answer."""
+    """All tables: blind sets, sets of the settings, all sets, and where methods had no result."""
     parts = [
         "# Small trees at fixed sizes",
         f"{provenance(scores, commands)} Folds: {n_folds} of 10.",

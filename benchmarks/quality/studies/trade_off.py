@@ -51,18 +51,18 @@ MORE: dict[str, Callable[[Line], float]] = {
 
 
 def answered(scores: Scores) -> list[str]:
-    """The methods that have answered anywhere."""
+    """The methods with any result."""
     rmse = scores.comparison("RMSE")
     return [name for name in scores.methods if not np.isnan(rmse.of(name)).all()]
 
 
 def common(scores: Scores) -> NDArray[np.bool_]:
-    """The sets where every method that has answered anywhere answered."""
+    """The sets where every method with any result has one."""
     return ~np.isnan(scores.comparison("RMSE").among(answered(scores)).losses).any(axis=1)
 
 
 def sizes_table(scores: Scores) -> str:
-    """Means over the sets where all answered, ratios of leaves, and records of the default."""
+    """Means over the sets where all have results, ratios of leaves, and records of the default."""
     names, kept = answered(scores), common(scores)
     tables = {measure: scores.comparison(measure) for measure in ("RMSE", "log loss", "0-1 loss")}
     shown = [table.among(names).on(kept).means() for table in tables.values()]
@@ -192,7 +192,7 @@ def _verdict(met: bool) -> str:
 
 
 def picture(scores: Scores, path: Path) -> None:
-    """Size against RMSE, over the sets where all answered; what was pruned for a cost matrix is left out."""
+    """Size against RMSE, over the sets where all have results; what was pruned for a cost matrix is left out."""
     kept = common(scores)
     if not kept.any() or WHOLE not in answered(scores):
         return

@@ -95,7 +95,7 @@ def read_single_tree(path: str) -> Any:
     model = read(path)
     if model.estimator not in (None, "TreeClassifier", "TreeRegressor"):
         raise DataError(
-            f"{path!r} holds a {model.estimator}; expected a TreeClassifier or a TreeRegressor, whose tree answers."
+            f"{path!r} holds a {model.estimator}; expected a TreeClassifier or a TreeRegressor, a model of one tree."
         )
     return model
 

@@ -104,7 +104,7 @@ class LeafTerm:
         return float(scores[code] - rest)
 
     def reference(self, code: int) -> float | None:
-        """Compute the value at which the term changes nothing; None if there is none."""
+        """Compute the value at which the term changes nothing; None if no value does."""
         slope, intercept = self.contrast(self.slope, code), self.contrast(self.intercept, code)
         found = -intercept / slope if slope else inf
         return found if abs(found) < inf else None

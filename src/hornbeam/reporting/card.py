@@ -124,9 +124,9 @@ def model_card(
 def _purpose() -> list[str]:
     return [
         "## Purpose",
-        "**TODO (author):** what the model is used for, by whom, and which decisions follow from it.",
+        "**TODO (author):** what the model is used for, its users, and which decisions follow from it.",
         "**TODO (author):** what it must not be used for.",
-        "**TODO (author):** who is responsible, and how to reach them.",
+        "**TODO (author):** the responsible person, and how to reach them.",
     ]
 
 

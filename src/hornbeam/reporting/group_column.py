@@ -75,7 +75,7 @@ class GroupColumn:
         values = np.asarray(groups)
         if values.shape != (n_rows,):
             raise DataError(
-                f"groups of shape {values.shape} beside {n_rows} test rows; expected one value a row."
+                f"groups of shape {values.shape} beside {n_rows} test rows; expected one value per row."
             )
         words, codes = np.unique([_word(value) for value in values.tolist()], return_inverse=True)
         _check_number(len(words))

@@ -76,14 +76,14 @@ def _ground(tree: Tree) -> str:
     rows, borrowed = tree.rows[leaf], tree.borrowed[leaf]
     least, most = rows.min(), rows.max()
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    what, verb = ("mean", "is") if tree.is_regression else ("probabilities", "are")
+    what, are = ("mean", "is") if tree.is_regression else ("probabilities", "are")
     own = f"A leaf has {span} training rows."
     if not borrowed.any():
-        return f"{own} Its {what} {verb} computed from them alone."
+        return f"{own} Its {what} {are} computed from them alone."
     middle = float(np.median(borrowed))
     whose = "that" if tree.is_regression else "those"
     return (
-        f"{own} Its {what} {verb} smoothed: {whose} of {prior_source(tree)} count as {middle:,.1f} further rows in the "
+        f"{own} Its {what} {are} smoothed: {whose} of {prior_source(tree)} count as {middle:,.1f} further rows in the "
         "median leaf."
     )
 

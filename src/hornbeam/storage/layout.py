@@ -38,7 +38,7 @@ from hornbeam.tree import Tree
 
 __all__ = [
     "ARRAYS",
-    "OF_GROVE",
+    "OF_COLLECTION",
     "OF_SKELETON",
     "OF_SLOPES",
     "Array",
@@ -84,7 +84,7 @@ OF_SLOPES = {
     "slope_centre": Array("<f8", _TERM),
     "slope": Array("<f8", ("n_terms", "n_outputs")),
 }  # in the order of the fields of `Slopes`
-OF_GROVE = {
+OF_COLLECTION = {
     "tree_nodes": Array("<i4", ("n_trees",)),
     "tree_history": Array("<i4", ("n_trees",)),
     **ARRAYS,
@@ -94,7 +94,7 @@ OF_GROVE = {
 
 def arrays_for(kind: str) -> dict[str, Array]:
     """Return the arrays of a file of this kind, in order."""
-    arrays = OF_GROVE if kind in SEVERAL else ARRAYS
+    arrays = OF_COLLECTION if kind in SEVERAL else ARRAYS
     return arrays | OF_SLOPES if kind in SLOPED else arrays
 
 
@@ -121,7 +121,7 @@ def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
     sizes = _sizes(model)
     return {
         name: np.asarray(of_trees[name], array.dtype).reshape(array.shape(sizes))
-        for name, array in OF_GROVE.items()
+        for name, array in OF_COLLECTION.items()
     } | _slopes(model.trees)
 
 

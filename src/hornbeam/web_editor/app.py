@@ -30,10 +30,10 @@ def application(session: Session) -> Starlette:
         return lambda _: Response(content, media_type=kind)
 
     def called(act: Callable[[Any], Any]) -> Callable[[Request], Any]:
-        async def answer(request: Request) -> Response:
-            return await _answer(act, request)
+        async def respond(request: Request) -> Response:
+            return await _respond(act, request)
 
-        return answer
+        return respond
 
     return Starlette(
         routes=[
@@ -49,8 +49,8 @@ def application(session: Session) -> Starlette:
     )
 
 
-async def _answer(act: Callable[[Any], Any], request: Request) -> Response:
-    """Call a method with the value of the body; an impossible request is answered with the reason."""
+async def _respond(act: Callable[[Any], Any], request: Request) -> Response:
+    """Call a method with the value of the body; the response to an impossible request is the reason."""
     from starlette.concurrency import run_in_threadpool
 
     body = await request.body()
@@ -83,7 +83,7 @@ def _with_digest(value: Any) -> tuple[dict[str, Any], str]:
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    """Answer in ASCII: a name may have half of a surrogate pair, which UTF-8 cannot hold."""
+    """Make a response in ASCII: a name may have half of a surrogate pair, which UTF-8 cannot hold."""
     from starlette.responses import Response
 
     content = json.dumps(value, separators=(",", ":"), allow_nan=False)

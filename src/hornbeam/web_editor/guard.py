@@ -61,7 +61,7 @@ class Guard:
         return token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Handle a request, or refuse it."""
         if scope["type"] != "http":  # a web socket, say; the server has no start-up of its own
             return
         sent: dict[bytes, list[str]] = {}

@@ -152,7 +152,7 @@ def lock_journal(path: Path) -> Iterator[None]:
                 raise
             raise StorageError(
                 f"{str(path)!r} is in use by another workbench, {_owner(lock)}; expected one workbench for each "
-                f"output. Stop that one, or choose another output. If there is none, delete {str(lock)!r}."
+                f"output. Stop that one, or choose another output. If no workbench is running, delete {str(lock)!r}."
             ) from None
         except OSError as error:  # the journal is a link to a place that does not exist, or that others own
             raise StorageError(

@@ -44,7 +44,7 @@ _MOST_VECTORS = 1_000
     "--vectors",
     type=FilePath(),
     metavar="DATA",
-    help=f"c, js, json, python: up to {_MOST_VECTORS:,} rows with their answers go along, as a test.",
+    help=f"c, js, json, python: up to {_MOST_VECTORS:,} rows with their predictions are added, as a test.",
 )
 @reading
 @common_options

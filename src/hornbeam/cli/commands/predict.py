@@ -23,7 +23,7 @@ from hornbeam.errors import DataError
 __all__ = ["predict"]
 
 
-@click.command(short_help="Answer every row of a file.")
+@click.command(short_help="Predict every row of a file.")
 @model_argument
 @data_argument
 @click.option(
@@ -37,7 +37,7 @@ __all__ = ["predict"]
     "--interval", type=click.FloatRange(0, 1, True, True), metavar="LEVEL", help="Add intervals, of .9 say."
 )
 @click.option("--keep", multiple=True, metavar="COL", help="A column of DATA to carry over; repeatable.")
-@click.option("--leaf", is_flag=True, help="Add the node of the tree that answers.")
+@click.option("--leaf", is_flag=True, help="Add the leaf of each row.")
 @click.option("--reasons", type=click.IntRange(0), default=0, metavar="N", help="Add the N largest reasons.")
 @click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for a folder; default all cores.")
 @reading
@@ -71,7 +71,7 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
         return
     n_rows = _written(parts, output)
     emit({"rows": n_rows, "output": output})
-    message(f"{n_rows:,} rows answered" + ("" if output == "-" else f", saved as {output}"))
+    message(f"{n_rows:,} rows predicted" + ("" if output == "-" else f", saved as {output}"))
 
 
 def _written(parts: Iterator[dict[str, Any]], output: str) -> int:
@@ -130,6 +130,6 @@ def _write_folder(columns: Any, data: str, output: str, keep: Sequence[str], job
     emit({"rows": written.n_rows, "written": written.n_written, "output": output})
     before = written.n_rows - written.n_written
     message(
-        f"{written.n_rows:,} rows answered, saved in {output}"
+        f"{written.n_rows:,} rows predicted, saved in {output}"
         + f" ({before:,} of them before)" * (before > 0)
     )

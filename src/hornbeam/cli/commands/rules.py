@@ -95,7 +95,7 @@ def _regression_rules(tree: Any, form: str, data: str | None) -> str:
     ways["json"] = lambda: to_json(tree)
     if data is not None or form not in ways:
         raise click.UsageError(
-            f"The model answers with a number: its rules are one a leaf, as {', '.join(ways)}. "
+            f"The model predicts numbers: it has one rule per leaf, as {', '.join(ways)}. "
             "Leave out --simplify; for SQL, hornbeam export --to sql."
         )
     return str(ways[form]())

@@ -183,9 +183,9 @@ def file_errors(file: str) -> Iterator[None]:
 
 
 def _check_size(size: int | None) -> None:
-    """Raise an error that is repeated if a store has no size for a file: its answer was cut off in the header."""
+    """Raise an error that is repeated if a store has no size for a file: its response was cut off in the header."""
     if not size:
-        raise OSError("the store answered that the file has 0 bytes.")
+        raise OSError("the store returned a size of 0 bytes for the file.")
 
 
 def _unreachable(address: str, why: str) -> DataError:

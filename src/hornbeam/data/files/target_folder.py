@@ -78,7 +78,7 @@ class TargetFolder:
             return None
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a file; None if there is none."""
+        """Return the bytes of a file; None if it does not exist."""
 
         def read(store: Any, path: str) -> bytes:
             with store.open_input_stream(path) as file:

@@ -78,7 +78,7 @@ def _check_columns(part: Any, names: list[str]) -> Any:
     if lacking:
         raise DataError(
             f"A partition of X lacks {len(lacking)} of the {len(names)} columns of the frame: "
-            f"{', '.join(map(repr, lacking[:5]))}. Expected all of them in every partition, as X.columns says. Look at "
+            f"{', '.join(map(repr, lacking[:5]))}. Expected all of them in every partition, as in X.columns. Look at "
             "what made the partitions, with map_partitions or from_delayed."
         )
     return part[names]

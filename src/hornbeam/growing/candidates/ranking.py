@@ -96,7 +96,7 @@ def all_candidates(node: NodeCells, f: int) -> tuple[list[Candidate], list[int]]
 
 
 def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
-    """Return the best allowed split of a feature and its four numbers (`FeatureSplits`); None if there is none."""
+    """Return the best allowed split of a feature and its four numbers (`FeatureSplits`); None without any."""
     if not node.allows(f):
         return None
     cells = node.of_feature(f).ravel()

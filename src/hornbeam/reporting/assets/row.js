@@ -45,7 +45,7 @@ function ask(show = true) {
   const likelier = regression || p[k] === Math.max(...p) ? ""
     : el("p", { class: "soft" }, `${shortened(classes[mostProbable(p)], 60)} is more probable; the costs or class weights of the model decide for ${shortened(classes[k], 60)}.`);
   const way = stops.length > 1 ? [] : wayTo(node);
-  byId("row-answer").replaceChildren(
+  byId("row-prediction").replaceChildren(
     el("p", { class: "verdict" }, el("span", {}, regression ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
     likelier,
     classTable(p, from, to),

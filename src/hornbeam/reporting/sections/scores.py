@@ -218,10 +218,10 @@ def area_score(
     k, n = predicted.shape[1], len(predicted)
     weight = None if count is None else count.astype(np.float64)
     area, influence = mean_area(target, predicted, weight)
-    base, base_pull = (0.5, np.zeros(n)) if other is None else mean_area(target, other, weight)
-    half, around = (_area_half_width(part, weight) for part in (influence, influence - base_pull))
-    whom = "" if k == 2 else ", each class against the rest"
-    meaning = f"share of pairs of rows that are ranked right{whom}; higher is better"
+    base, base_influence = (0.5, np.zeros(n)) if other is None else mean_area(target, other, weight)
+    half, around = (_area_half_width(part, weight) for part in (influence, influence - base_influence))
+    opponents = "" if k == 2 else ", each class against the rest"
+    meaning = f"share of pairs of rows that are ranked right{opponents}; higher is better"
     low, high, gain = max(area - half, 0.0), min(area + half, 1.0), area - base
     return Score("area under the curve", meaning, area, low, high, base, gain, gain - around, gain + around)
 

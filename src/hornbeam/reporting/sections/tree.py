@@ -158,7 +158,7 @@ def row_section(reported: ReportedModel) -> Markup:
         element(
             "div",
             element("form", element("div", id="row-fields"), paste, id="row-form", autocomplete="off"),
-            element("div", id="row-answer", role="status"),
+            element("div", id="row-prediction", role="status"),
             class_="row-figure",
         ),
         element("p", id="row-problem", class_="problem", role="alert"),
@@ -170,8 +170,8 @@ def leaf_section(reported: ReportedModel, level: float, tested: bool) -> Markup:
     """The leaf table; the script fills and sorts it."""
     regression = reported.tree.is_regression
     classes = reported.tree.schema.classes
-    whom = "the class decided" if reported.positive is None else label_text(classes[reported.positive])
-    what = "mean" if regression else f"probability of {whom}"
+    which = "the class decided" if reported.positive is None else label_text(classes[reported.positive])
+    what = "mean" if regression else f"probability of {which}"
     raw = "mean of its training rows" if regression else "share among its training rows"
     test = (
         f" For the test rows, Seen is the {'mean' if regression else 'share'} observed. P-value is the chance of so "

@@ -90,7 +90,7 @@ def test_mistakes_end_with_their_code_and_one_line(run, model, code, args):
         assert result.stderr.startswith("hornbeam: ")
 
 
-def test_a_wrong_name_is_answered_with_the_closest_and_all(run):
+def test_the_error_of_a_wrong_name_has_the_closest_and_all(run):
     result = run("fit", "loans.csv", "-t", "State", "-o", "m.hornbeam")
     assert (
         "There is no column 'State' in 'loans.csv'; did you mean 'state'? Its columns are 'id', "
@@ -165,7 +165,7 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(run):
     env = os.environ | {"TERM": "xterm"}
     with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=theirs, env=env) as fitting:
         os.close(theirs)
-        seen = b"".join(told_to(ours))  # a terminal holds little: who does not read it stops the writer
+        seen = b"".join(written_to(ours))  # a terminal holds little: without a reader the writer waits
         result = fitting.stdout.read()
     assert fitting.returncode == 0
     assert json.loads(result)["rows"] == 600
@@ -173,15 +173,15 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(run):
     assert b"\x1b[" in seen
 
 
-def told_to(terminal):
-    """Read what a terminal is told until its last writer is gone, which Linux says with an error."""
+def written_to(terminal):
+    """Read what is written to a terminal until its last writer is gone, which Linux says with an error."""
     with os.fdopen(terminal, "rb", buffering=0) as file, contextlib.suppress(OSError):
         while part := file.read(4096):
             yield part
 
 
 @pytest.mark.skipif(which("bash") is None, reason="needs bash")
-def test_nobody_who_reads_on_is_no_error(run, model):
+def test_a_closed_pipe_is_no_error(run, model):
     command = f"{sys.executable} -m hornbeam show {model} --all | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)
     assert done.returncode in (0, 141)  # 0 if all was written before head left
@@ -191,7 +191,7 @@ def test_nobody_who_reads_on_is_no_error(run, model):
 def being_read(fifo, reader):
     """Open the other end of what a command reads, as soon as it does; a command that ended is not waited for."""
     while reader.poll() is None:
-        with contextlib.suppress(OSError):  # nobody reads yet
+        with contextlib.suppress(OSError):  # no reader yet
             return os.fdopen(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK), "wb")
         time.sleep(0.01)
     return contextlib.nullcontext()
@@ -199,7 +199,7 @@ def being_read(fifo, reader):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a named pipe in a folder")
 def test_interrupting_ends_with_130_and_no_traceback(run, tmp_path):
-    os.mkfifo("rows")  # nobody ever writes: the command waits
+    os.mkfifo("rows")  # without a writer the command waits
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{listening}; from hornbeam.cli import main; main()"
     args = [sys.executable, "-c", code, "fit", "rows", "-t", "y", "-o", "m.hornbeam"]

@@ -1,4 +1,4 @@
-"""Commands that answer give what the library gives."""
+"""Commands give the same results as the library."""
 
 import csv
 import io
@@ -61,7 +61,7 @@ def test_columns_may_come_in_any_order_with_others(run, model, rows):
     assert run("predict", model, "turned.csv", "-q").stdout == straight
 
 
-def test_unseen_categories_and_missing_values_are_answered(run, model):
+def test_unseen_categories_and_missing_values_are_predicted(run, model):
     Path("odd.csv").write_text("amount,income,age,purpose,owner,zip\n?,NA,,yacht,,99999\n", encoding="utf-8")
     found = columns_of(run("predict", model, "odd.csv").stdout)
     assert 0 < float(found["p_bad"][0]) < 1
@@ -220,7 +220,7 @@ def test_candidates_are_those_of_the_library(run, model, options):
     assert said["feature"] == [split.feature for split in expected]
 
 
-def test_explain_tells_about_the_row_asked_for(run, model, rows):
+def test_explain_explains_the_chosen_row(run, model, rows):
     clf = hornbeam.load(model)
     why = clf.explain(rows.select(list(clf.feature_names_in_)))[2]
     assert run("explain", model, NEW, "--row", "3").stdout == f"row 3\n{why}\n"
