@@ -4,14 +4,15 @@
 // One sweep over the entries moves rows from the right branch to the left, class by class, and looks at every cut
 // between two codes. Rows without a value make several cases; the best candidate wins:
 //
-//     no missing values             left | right                     one sweep
-//     fractional                    left | right                     one sweep over the known rows; missing ones go
-//                                                                    both ways
-//     own, learned                  known | missing                  one candidate, if both sides are feasible and the
-//                                                                    missing ones are enough for a branch
-//       own, if that is feasible    left | right | missing           one sweep over the known rows, missing ones apart
-//       else                        left | right + missing           one sweep of all rows, missing ones start right
-//                                   left + missing | right           one sweep of all rows, missing ones start left
+// clang-format off
+//     missing values         candidate                 how
+//     none                   left | right              one sweep
+//     fractional             left | right              one sweep over the known rows; missing ones go both ways
+//     own, learned           known | missing           no sweep; both sides feasible, enough rows missing for a branch
+//       own, if feasible     left | right | missing    one sweep over the known rows, missing ones apart
+//       else                 left | right + missing    one sweep over all rows, missing ones start right
+//                            left + missing | right    one sweep over all rows, missing ones start left
+// clang-format on
 #pragma once
 
 #include <algorithm>
