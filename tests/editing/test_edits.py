@@ -467,3 +467,30 @@ def test_a_tree_of_one_leaf_cannot_shrink():
     editor.prune(0)
     with pytest.raises(ParameterError, match="the tree is one leaf; expected a tree with a split to prune"):
         editor.shrink(1)
+
+
+def test_the_log_with_held_out_rows():
+    X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    editor = TreeClassifier("cart").fit(X, y).edit(X, y, held_out=([[30], [60]], ["no", "yes"]))
+    first = editor.tree.digest[:16]
+    editor.prune(0)
+    last = editor.tree.digest[:16]
+    assert editor.log().splitlines() == [
+        "# Approval log",
+        "",
+        "| edit | what | reason | author | leaves | digest | log loss | change |",
+        "|---:|---|---|---|---:|---|---:|---:|",
+        f"|  | tree before the edits |  |  | 2 | {first} | 0.0000 |  |",
+        f"| 1 | node 0: x0 ≤ 40 \\| x0 > 40, now a leaf |  |  | 1 | {last} | 0.6931 | +0.6931 ± 0.0000 |",
+        "",
+        "## Effect of all edits",
+        "",
+        "On 2 held-out rows; ± is the standard error of the change.",
+        "",
+        "| score | before | after | change |",
+        "|---|---:|---:|---:|",
+        "| log loss | 0.0000 | 0.6931 | +0.6931 ± 0.0000 |",
+        "| Brier score | 0.0000 | 0.2500 | +0.2500 ± 0.0000 |",
+        "| accuracy | 1.0000 | 0.5000 | -0.5000 ± 0.5000 |",
+        "| area under the curve | 1.0000 | 0.5000 | -0.5000 |",
+    ]

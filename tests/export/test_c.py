@@ -14,8 +14,10 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError, SchemaError
 from hornbeam.export import to_c
+from hornbeam.export.source.c.names import Identifiers, comment, string
 from hornbeam.export.source.c.numbers import NUMBERS
 from hornbeam.export.source.c.predictions import fixed_point
+from hornbeam.export.source.c.tables import smallest
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
@@ -238,3 +240,21 @@ def test_settings_that_cannot_be_exact_raise():
 def test_invalid_choices_raise(options):
     with pytest.raises(ParameterError, match="expected"):
         to_c(stump(), **options)
+
+
+def test_names_are_identifiers_comments_and_strings():
+    names = Identifiers("TREE", ["TREE_NODES"])
+    made = [names.new(name) for name in ("petal width (cm)", "petal-width, cm", "nodes", "*/")]
+    assert made == ["TREE_PETAL_WIDTH_CM", "TREE_PETAL_WIDTH_CM_2", "TREE_NODES_2", "TREE_N"]
+    assert comment("size */ 2") == r"size \x2a\x2f 2"
+    assert string('say "hm"??/') == r'"say \042hm\042\077\077/"'
+    assert [smallest(values) for values in ([0, 200], [-1, 200], [70_000])] == [
+        "uint8_t",
+        "int16_t",
+        "uint32_t",
+    ]
+
+
+def test_probabilities_in_fixed_point_add_up_to_one():
+    thirds = fixed_point(np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0.0]]), 100)
+    assert thirds.tolist() == [[34, 33, 33], [50, 50, 0]]

@@ -16,7 +16,8 @@ from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
 from hornbeam.errors import ExportError, ParameterError  # noqa: E402
 from hornbeam.export import to_sql  # noqa: E402
-from hornbeam.export.sql.dialect import DIALECTS  # noqa: E402
+from hornbeam.export.sql.dialect import DIALECTS, find_dialect, identifier, text_literal  # noqa: E402
+from hornbeam.export.sql.select import probability_names  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
 from hornbeam.tree.walk import pull_up  # noqa: E402
@@ -281,3 +282,24 @@ def test_probabilities_are_named_by_class_where_every_database_can(classes, name
             result = rows.execute(to_sql(tree, dialect=database, keep=["P_KEPT"]))
             assert [column[0] for column in result.description] == expected
             assert result.fetchall()[0][3:] == (0.8, 0.2)
+
+
+def test_names_of_probabilities_are_words_and_unique():
+    classes = ("paid", "paid late", "Default", "default", "left")
+    tree = Tree.raw(Schema((), classes), Skeleton.leaf(), np.ones((1, 5), int))
+    assert probability_names(tree, keep=["P_LEFT"]) == ["p_paid", "p1", "p2", "p3", "p4"]
+
+
+def test_literals():
+    assert identifier('a "b" c').sql("duckdb") == '"a ""b"" c"'
+    assert text_literal("it's").sql("duckdb") == "'it''s'"
+    assert text_literal("a\0b").sql("duckdb") == "'a' || CHR(0) || 'b'"
+    numbers = [DIALECTS["sqlite"].number(value).sql("sqlite") for value in (0.5, 1 / 3)]
+    assert numbers == ["0.5", "6004799503160661.0 / 18014398509481984.0"]
+
+
+def test_an_unknown_dialect():
+    with pytest.raises(
+        ParameterError, match="dialect is 'mysql', expected one of bigquery, databricks, duckdb"
+    ):
+        find_dialect("mysql")

@@ -15,6 +15,7 @@ from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.web_editor import Session
+from hornbeam.web_editor.round_numbers import round_numbers
 from hornbeam.web_editor.value_histogram import value_histogram
 
 X, y = loans()
@@ -420,3 +421,8 @@ def test_an_output_that_cannot_be_written_is_refused_at_the_start(tmp_path):
     clf = TreeClassifier(max_depth=1).fit(X, y)
     with pytest.raises(ParameterError, match=r"'s3://bucket/tree\.hornbeam', an address of a store"):
         Session(clf, clf.edit(X, y), "s3://key:secret@bucket/tree.hornbeam")
+
+
+def test_round_numbers_near_a_threshold():
+    assert round_numbers(39940.0, 12_000, 90_000) == [40000.0, 39900.0]
+    assert round_numbers(0.5, 0, 3) == []

@@ -43,48 +43,10 @@ class Edit:
 
 
 def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
-    r"""Write a table of edits in Markdown, with the digests of the trees before and after.
+    """Write a table of edits in Markdown, with the digests of the trees before and after.
 
-    Parameters
-    ----------
-    edits : sequence of Edit
-    held_out : Table, optional
-        Rows that the tree was not grown from. With them: the loss of each tree and its change by the edit, with the
-        standard error, and all scores before the first and after the last edit.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    >>> editor = TreeClassifier("cart").fit(X, y).edit(X, y, author="A. Analyst")
-    >>> editor.prune(0, reason="too few rows")
-    >>> print(editor.log())  # doctest: +ELLIPSIS
-    # Approval log
-    <BLANKLINE>
-    | edit | what | reason | author | leaves | digest |
-    |---:|---|---|---|---:|---|
-    |  | tree before the edits |  |  | 2 | ... |
-    | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf | too few rows | A. Analyst | 1 | ... |
-    >>> editor = TreeClassifier("cart").fit(X, y).edit(X, y, held_out=([[30], [60]], ["no", "yes"]))
-    >>> editor.prune(0)
-    >>> print(editor.log())  # doctest: +ELLIPSIS
-    # Approval log
-    <BLANKLINE>
-    | edit | what | reason | author | leaves | digest | log loss | change |
-    |---:|---|---|---|---:|---|---:|---:|
-    |  | tree before the edits |  |  | 2 | ... | 0.0000 |  |
-    | 1 | node 0: x0 ≤ 40 \| x0 > 40, now a leaf |  |  | 1 | ... | 0.6931 | +0.6931 ± 0.0000 |
-    <BLANKLINE>
-    ## Effect of all edits
-    <BLANKLINE>
-    On 2 held-out rows; ± is the standard error of the change.
-    <BLANKLINE>
-    | score | before | after | change |
-    |---|---:|---:|---:|
-    | log loss | 0.0000 | 0.6931 | +0.6931 ± 0.0000 |
-    | Brier score | 0.0000 | 0.2500 | +0.2500 ± 0.0000 |
-    | accuracy | 1.0000 | 0.5000 | -0.5000 ± 0.5000 |
-    | area under the curve | 1.0000 | 0.5000 | -0.5000 |
+    With `held_out` rows, which the tree was not grown from, also the loss of each tree and its change by the edit,
+    with the standard error, and all scores before the first and after the last edit.
     """
     if not edits:
         return "# Approval log\n\nNo edits."

@@ -31,15 +31,7 @@ def check_inner_node(tree: Tree, node: int) -> None:
 
 
 def branch_with_threshold(tree: Tree, node: int, threshold: Any) -> Skeleton:
-    """Move the threshold of a numeric split; the splits below stay.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[21], [34], [52], [70]], ["no", "no", "yes", "yes"]).tree_
-    >>> branch_with_threshold(tree, 0, 50).threshold.tolist()
-    [50.0, nan, nan]
-    """
+    """Move the threshold of a numeric split; the splits below stay."""
     check_inner_node(tree, node)
     branch = subtree(tree.skeleton, node)
     column, values = branch.feature.item(0), branch.threshold.copy()
@@ -55,15 +47,7 @@ def branch_with_threshold(tree: Tree, node: int, threshold: Any) -> Skeleton:
 
 
 def branch_with_groups(tree: Tree, node: int, groups: Iterable[Iterable[Any]]) -> Skeleton:
-    """Move categories between the children of a nominal split; the splits below stay.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([["A"], ["B"], ["C"], ["C"]], ["no", "yes", "yes", "yes"]).tree_
-    >>> branch_with_groups(tree, 0, [["A", "B"], ["C"]]).slot_of.tolist()
-    [0, 0, 1]
-    """
+    """Move categories between the children of a nominal split; the splits below stay."""
     check_inner_node(tree, node)
     branch = subtree(tree.skeleton, node)
     column, n = branch.feature.item(0), branch.n_children.item(0)
@@ -84,14 +68,6 @@ def grown_branch(tree: Tree, rows: TrainingRows, node: int, levels: int | None) 
     """Grow a node from its rows by some levels, or to the limits of the fit; return splits and gains.
 
     With ``levels=None`` the largest number of leaves of the fit is a limit too; a node at this limit gets one split.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[0], [1], [2], [3]], ["a", "b", "b", "a"]
-    >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
-    >>> grown_branch(tree, rows, 0, 1)[0]
-    Skeleton(3 nodes, 2 leaves, depth 1)
     """
     check_node(tree, node)
     here = NodeRows.of(tree, rows.encoded, rows.grower, node)

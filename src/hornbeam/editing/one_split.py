@@ -74,16 +74,7 @@ def one_split(
 
 
 def candidate_branch(schema: Schema, split: CandidateSplit) -> Skeleton:
-    """Return a candidate as a skeleton: a root and its leaves.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier, candidate_splits
-    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    >>> classifier = TreeClassifier("cart").fit(X, y)
-    >>> candidate_branch(classifier.tree_.schema, candidate_splits(classifier, X, y)[0]).threshold[0]
-    np.float64(40.0)
-    """
+    """Return a candidate as a skeleton: a root and its leaves."""
     column = split.column
     if column >= schema.n_features or schema.names[column] != split.feature:
         raise ParameterError(

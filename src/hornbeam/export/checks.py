@@ -21,14 +21,7 @@ _MAX_PATH_TESTS = 2_000_000  # some hundred megabytes of text
 
 
 def check_path_tests(tree: Tree, form: str) -> None:
-    """Raise `ExportError` if a format that repeats all tests of a path for each leaf would be too long.
-
-    Parameters
-    ----------
-    tree : Tree
-    form : str
-        The format, for the message.
-    """
+    """Raise `ExportError` if a format that repeats all tests of a path for each leaf would be too long."""
     tests = path_tests(tree.skeleton)
     if tests > _MAX_PATH_TESTS:
         raise ExportError(
@@ -40,15 +33,7 @@ def check_path_tests(tree: Tree, form: str) -> None:
 
 
 def check_not_fractional(tree: Tree, target: str) -> None:
-    """Raise `ExportError` if some missing value goes to every child, which `target` cannot express.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> check_not_fractional(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])), "ONNX")
-    """
+    """Raise `ExportError` if some missing value goes to every child, which `target` cannot express."""
     shares = child_shares(tree)
     if shares:
         raise ExportError(
@@ -58,15 +43,7 @@ def check_not_fractional(tree: Tree, target: str) -> None:
 
 
 def check_no_slopes(tree: Tree, target: str) -> None:
-    """Raise `ExportError` if leaves have slopes, which `target` cannot express.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> check_no_slopes(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])), "treelite")
-    """
+    """Raise `ExportError` if leaves have slopes, which `target` cannot express."""
     if len(tree.slopes):
         raise ExportError(
             f"Leaf {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row; {target} has "
@@ -76,30 +53,14 @@ def check_no_slopes(tree: Tree, target: str) -> None:
 
 
 def check_limit(name: str, limit: int | None, least: int, unlimited: str = "") -> None:
-    """Raise `ParameterError` if a limit is too small; None means no limit.
-
-    Examples
-    --------
-    >>> check_limit("max_categories", 0, 1, "whole lists")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
-    """
+    """Raise `ParameterError` if a limit is too small; None means no limit."""
     if limit is not None and limit < least:
         none = f", or None for {unlimited}" if unlimited else ""
         raise ParameterError(f"{name} is {limit}, expected {least} or more{none}")
 
 
 def check_text(text: str) -> None:
-    r"""Raise `ExportError` if a text is not valid Unicode: a file cannot hold half of a surrogate pair.
-
-    Examples
-    --------
-    >>> check_text("\ud800")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ExportError: '\ud800' is not valid Unicode, expected text a file can hold. Rename it.
-    """
+    """Raise `ExportError` if a text is not valid Unicode: a file cannot hold half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -15,15 +15,6 @@ def prediction_text(
     """Write the prediction of a node: the class it decides for and its probability, or an empty text and the mean.
 
     With `code`, the class with this code takes the place of the decided one. Pictures have fewer than three decimals.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier, TreeRegressor
-    >>> tree = TreeClassifier("cart").fit([[0], [1], [1]], ["no", "yes", "yes"]).tree_
-    >>> prediction_text(tree, 0), prediction_text(tree, 0, code=0)
-    (('yes', '0.667'), ('no', '0.333'))
-    >>> prediction_text(TreeRegressor("cart").fit([[0], [1], [1]], [1.0, 3.0, 3.0]).tree_, 0)
-    ('', '2.33333')
     """
     if tree.is_regression:
         return "", mean_text(tree.belief.item(node), decimals)
@@ -34,25 +25,12 @@ def prediction_text(
 
 
 def mean_text(value: float, decimals: int = 3) -> str:
-    """Write a mean with six digits, or with four if `decimals` is below 3; no digit before the point is rounded away.
-
-    Examples
-    --------
-    >>> mean_text(1234567.891), mean_text(2 / 3), mean_text(2 / 3, 2), mean_text(float("-inf"))
-    ('1234568', '0.666667', '0.6667', '-inf')
-    """
+    """Write a mean with six digits, or with four if `decimals` is below 3; digits before the point stay."""
     return number_text(value, 6 if decimals >= 3 else 4)
 
 
 def scale_text(tree: Tree) -> str:
-    """Write the range that the bars of a numeric target cover.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> scale_text(TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_)
-    'mean, from 1 to 3'
-    """
+    """Write the range that the bars of a numeric target cover."""
     low, high = tree.belief.min().item(), tree.belief.max().item()
     return f"mean, from {mean_text(low, 2)} to {mean_text(high, 2)}"
 
@@ -60,16 +38,7 @@ def scale_text(tree: Tree) -> str:
 def interval_text(
     tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3, code: int | None = None
 ) -> str:
-    """Write the interval of a node's prediction, or of the class with this code, from the bounds of the node.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> tree = TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_
-    >>> import numpy as np
-    >>> interval_text(tree, np.array([0.5]), np.array([3.5]), 0)
-    '0.5 to 3.5'
-    """
+    """Write the interval of a node's prediction, or of the class with this code, from the bounds of the node."""
     code = tree.decided.item(node) if code is None else code
     write = mean_text if tree.is_regression else probability_text
     return " to ".join(write(bound.item(code), decimals) for bound in (low, high))

@@ -39,28 +39,10 @@ _LARGE = 5  # powers of ten: larger and smaller factors are written as such
 class LeafTerm:
     """A feature that changes the prediction within a leaf; the terms of its categories together.
 
-    Parameters
-    ----------
-    column : int
-        Position of the feature.
-    feature : Feature
-    codes : tuple of int
-        The categories with a term of their own; empty if the feature is not nominal.
-    low, high : float
-        Range that the value is clipped to.
-    intercept : float64 array of shape (n_outputs,)
-        What the value 0, or a category without a term, adds to the score of each class.
-    slope : float64 array of shape (n_outputs,), or (n_codes, n_outputs)
-        Added per unit of the value, or for each of the categories.
-    classes : tuple of hashable
-        Class labels; empty in regression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> term = LeafTerm(0, Feature("age"), (), 20, 60, np.array([0, -4.0]), np.array([0, 0.1]), ("good", "bad"))
-    >>> term.text(), term.reference(1), term.change(45.0).tolist()
-    ('age: odds of bad × 2.72 per +10 (20 to 60; × 1 at 40)', 40.0, [0.0, 0.5])
+    `column` is the position of the feature; `codes` are the categories with a term of their own, empty if the feature
+    is not nominal. The value is clipped to `low` and `high`. `intercept`, of shape (n_outputs,), is added to the score
+    of each class by the value 0, or by a category without a term; `slope`, of shape (n_outputs,) or (n_codes,
+    n_outputs), per unit of the value, or for each of the categories. `classes` is empty in regression.
     """
 
     column: int
@@ -112,10 +94,7 @@ class LeafTerm:
     def text(self, code: int | None = None) -> str:
         """Write the term: the effect of a step of the value, or of each category, and the range of the value.
 
-        Parameters
-        ----------
-        code : int, optional
-            The class of interest. Default: the last of two classes, and all of more classes.
+        For the class with this `code`; by default for the last of two classes, and for all of more classes.
         """
         shown = self._shown(code)
         effect = self._effects_of_categories(shown) if self.codes else self._effect_of_steps(shown)
@@ -187,18 +166,7 @@ class LeafTerm:
 
 
 def leaf_terms(tree: Tree, node: int) -> tuple[LeafTerm, ...]:
-    """Return the terms of a leaf, one per feature; empty for a node without terms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
-    >>> leaf = Tree.raw(Schema((Feature("age"),), ("good", "bad")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> slopes = Slopes.of([0], [0], low=[20], high=[60], centre=[40], slope=[[0.0, 0.1]])
-    >>> [term.text() for term in leaf_terms(with_slopes(leaf, slopes), 0)]
-    ['age: odds of bad × 2.72 per +10 (20 to 60; × 1 at 40)']
-    """
+    """Return the terms of a leaf, one per feature; empty for a node without terms."""
     return terms_of(tree.slopes, tree.schema, node)
 
 
@@ -226,37 +194,12 @@ def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[LeafTerm, ...]:
 
 
 def terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
-    """Write the terms of a leaf, a text per feature.
-
-    Parameters
-    ----------
-    tree : Tree
-    node : int
-    code : int, optional
-        The class of interest. Default: the last of two classes, and all of more classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
-    >>> schema = Schema((Feature("job", Kind.NOMINAL, ("clerk", "manager")),), ("good", "bad"))
-    >>> leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[3, 1]]))
-    >>> slopes = Slopes.of([0], [0], [0], [1], centre=[0.25], slope=[[0.0, 0.8]], category=[1])
-    >>> terms_text(with_slopes(leaf, slopes), 0)
-    ['job: odds of bad × 1.82 if manager, × 0.819 if another']
-    """
+    """Write the terms of a leaf, a text per feature, for the class with this `code` as in `LeafTerm.text`."""
     return [term.text(code) for term in leaf_terms(tree, node)]
 
 
 def round_step(low: float, high: float) -> float:
-    """Choose the largest power of ten of which a range has two or more; at least 1 between integers.
-
-    Examples
-    --------
-    >>> round_step(20, 60), round_step(0, 6), round_step(0.1, 0.9), round_step(500, 18000), round_step(0, 1)
-    (10.0, 1.0, 0.1, 1000.0, 1.0)
-    """
+    """Choose the largest power of ten of which a range has two or more; at least 1 between integers."""
     width = high - low
     if not 0 < width < inf:
         return 1.0
@@ -267,37 +210,18 @@ def round_step(low: float, high: float) -> float:
 
 
 def step_text(step: float) -> str:
-    """Write a step, with commas.
-
-    Examples
-    --------
-    >>> step_text(1000.0), step_text(0.01), step_text(1e12)
-    ('1,000', '0.01', '1e+12')
-    """
+    """Write a step, with commas."""
     return f"{step:,.0f}" if 1 <= step < 1e9 else f"{step:g}"
 
 
 def rounded_text(value: float, step: float) -> str:
-    """Write a value to a hundredth of a step.
-
-    Examples
-    --------
-    >>> rounded_text(38.0412, 10.0), rounded_text(1234.5678, 1000.0), rounded_text(1.2345, 1.0)
-    ('38', '1230', '1.23')
-    """
+    """Write a value to a hundredth of a step."""
     decimals = 2 - round(log10(step))
     return number_text(round(value, decimals), 6)
 
 
 def factor_text(log_factor: float) -> str:
-    """Write a factor, given its logarithm, with three digits; very large and small ones as powers of ten.
-
-    Examples
-    --------
-    >>> from math import log
-    >>> [factor_text(log(factor)) for factor in (1.8, 0.5519, 12.345, 1.0004, 3e7)]
-    ['1.8', '0.552', '12.3', '1', '10^7.48']
-    """
+    """Write a factor, given its logarithm, with three digits; very large and small ones as powers of ten."""
     power = log_factor / log(10)
     if abs(power) >= _LARGE:
         return f"10^{power:.3g}"
@@ -305,12 +229,6 @@ def factor_text(log_factor: float) -> str:
 
 
 def change_text(change: float) -> str:
-    """Write a change of a mean with its sign and four digits.
-
-    Examples
-    --------
-    >>> change_text(12.0), change_text(-0.123456), change_text(0.0)
-    ('+12', '−0.1235', '+0')
-    """
+    """Write a change of a mean with its sign and four digits."""
     size = number_text(float(f"{abs(change):.4g}"), 4)
     return f"{'−' if change < 0 else '+'}{size}"

@@ -53,20 +53,8 @@ def conditions(
 ) -> list[str]:
     """Write the condition on the tested value for each child of a node, without the name of the feature.
 
-    Parameters
-    ----------
-    tree : Tree
-    node : int
-        A node with children.
-    max_categories : int, optional
-        Longer lists of categories are cut, with the number of those left out; whole lists if not given.
-    digits : int, optional
-        Digits of a threshold (`number_text`); exact if not given.
-
-    Returns
-    -------
-    list of str
-        In the order of the children.
+    Lists of more than `max_categories` categories are cut, with the number of those left out. `digits` are those of a
+    threshold (`number_text`); exact if None.
     """
     skeleton = tree.skeleton
     feature = tree.schema.features[skeleton.feature[node]]
@@ -91,14 +79,6 @@ def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = 
     """Write the condition of each child of a node in at most this number of letters.
 
     Lists of categories are as long as the width allows; a text that is still too long is cut.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X = [["red"], ["blue"], ["green"], ["grey"]]
-    >>> tree = TreeClassifier("cart").fit(X, [1, 0, 1, 0]).tree_
-    >>> conditions_within(tree, 0, 16), conditions_within(tree, 0, 12)
-    (['in {blue, grey}', 'in {green, red}'], ['in {blue…', 'in {green…'])
     """
     tests = conditions(tree, node, None, digits)
     n_categories = len(tree.schema.features[tree.skeleton.feature[node]].categories)
@@ -125,28 +105,9 @@ def _cut_short(test: str, letters: int) -> str:
 def membership_text(feature: Feature, codes: Sequence[int], max_categories: int | None = None) -> str:
     """Write that a value is in a set of categories, or, where that is shorter, not in the complement.
 
-    Parameters
-    ----------
-    feature : Feature
-        A feature with categories.
-    codes : sequence of int
-        The categories of the set, ascending.
-    max_categories : int, optional
-        Longer lists are cut, with the number of those left out; whole lists if not given.
-
-    Returns
-    -------
-    str
-        Exact for every category of the feature. A category that the training data did not have is in no set, also
-        not in one that is written by its complement.
-
-    Examples
-    --------
-    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "green", "grey", "pink", "red", "teal"))
-    >>> membership_text(colour, [4]), membership_text(colour, [0, 1, 4]), membership_text(colour, [0, 1, 4], 2)
-    ('= red', 'in {blue, green, red}', 'in {blue, green, … 1 more}')
-    >>> [membership_text(colour, codes) for codes in ([0, 1, 2, 3], [0, 1, 2, 3, 5], range(6))]
-    ['not in {red, teal}', '≠ red', 'known']
+    Exact for every category of the feature. A category that the training data did not have is in no set, also not in
+    one that is written by its complement. Lists of more than `max_categories` are cut, with the number of those left
+    out. `codes` are ascending.
     """
     listed, left_out = shorter_side(codes, len(feature.categories))
     names = [label_text(feature.categories[code]) for code in listed[:max_categories]]
@@ -160,13 +121,7 @@ def membership_text(feature: Feature, codes: Sequence[int], max_categories: int 
 
 
 def threshold_text(feature: Feature, threshold: float, digits: int | None = None) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else as a number.
-
-    Examples
-    --------
-    >>> threshold_text(Feature("age"), 30.0), threshold_text(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
-    ('30', 'M')
-    """
+    """Write a threshold: on an ordinal feature the last category on the left, else as a number."""
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
         return label_text(feature.categories[floor(threshold)])
     return number_text(threshold, digits)
@@ -176,13 +131,6 @@ def number_text(value: float, digits: int | None = None) -> str:
     """Write a number as the shortest decimal that is read back exactly, or rounded to about `digits` digits.
 
     A short number stays exact, and no digit before the point is rounded away.
-
-    Examples
-    --------
-    >>> number_text(2.449999988079071), number_text(2.449999988079071, 4)
-    ('2.449999988079071', '2.45')
-    >>> number_text(7073.5, 4), number_text(1234567.891, 4)
-    ('7073.5', '1234568')
     """
     exact = repr(value + 0.0).removesuffix(".0")
     if digits is None or len(exact) <= digits + 2:
@@ -194,15 +142,7 @@ def number_text(value: float, digits: int | None = None) -> str:
 
 
 def threshold_digits(tree: Tree, digits: int = 4) -> list[int]:
-    """Count for every feature the digits that keep its thresholds distinct: `digits`, or a few more.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X = [[1.0000101, 5], [1.0000202, 5], [1.0000404, 5]]
-    >>> threshold_digits(TreeClassifier("cart").fit(X, list("aba")).tree_)
-    [5, 4]
-    """
+    """Count for every feature the digits that keep its thresholds distinct: `digits`, or a few more."""
     skeleton = tree.skeleton
     found = []
     for feature in range(tree.schema.n_features):
@@ -215,13 +155,7 @@ def threshold_digits(tree: Tree, digits: int = 4) -> list[int]:
 
 
 def probability_text(p: float, decimals: int = 3) -> str:
-    """Write a probability with three decimals, or fewer.
-
-    Examples
-    --------
-    >>> probability_text(0.99999), probability_text(1.0), probability_text(0.996, 2)
-    ('0.999', '1.000', '0.99')
-    """
+    """Write a probability with three decimals, or fewer; only 1 itself is written as 1."""
     # A probability below 1 must not be written as 1.
     return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
 
@@ -250,25 +184,13 @@ def _amount(steps: np.int64, unit: float) -> str:
 
 
 def feature_name(name: str) -> str:
-    r"""Write the name of a feature on one line, quoted if a part of it would be invisible.
-
-    Examples
-    --------
-    >>> print(feature_name("age (years)"), feature_name(""), feature_name("a\nb"))
-    age (years) '' 'a\nb'
-    """
+    """Write the name of a feature on one line, quoted if a part of it would be invisible."""
     clear = name.isprintable() and name and name == name.strip() and name[0] not in "'\""
     return name if clear else repr(name)
 
 
 def label_text(value: object) -> str:
-    """Write a category or label so that it cannot be mistaken for another or for a part of a drawing.
-
-    Examples
-    --------
-    >>> print(label_text("red"), label_text("1"), label_text(1), label_text("missing"))
-    red '1' 1 'missing'
-    """
+    """Write a category or label so that it cannot be mistaken for another or for a part of a drawing."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
@@ -278,14 +200,7 @@ def label_text(value: object) -> str:
 
 
 def plain_label(value: object) -> str | int | float | bool:
-    """Convert a category or label to a plain value that source code can hold; other types to their `repr`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_label(np.int64(3)), plain_label("a"), plain_label(("a", 1))
-    (3, 'a', "('a', 1)")
-    """
+    """Convert a category or label to a plain value that source code can hold; other types to their `repr`."""
     if isinstance(value, np.generic):
         value = value.item()
     # A subclass may override `repr`: only the plain types are safe in source code.
@@ -296,36 +211,17 @@ def plain_label(value: object) -> str | int | float | bool:
 
 
 def pluralise(n: int, one: str, many: str | None = None) -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> pluralise(1, "row"), pluralise(1200, "row"), pluralise(2, "leaf", "leaves")
-    ('1 row', '1,200 rows', '2 leaves')
-    """
+    """Write a number with its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def shortened(text: str, width: int) -> str:
-    """Cut a text that is too long.
-
-    Examples
-    --------
-    >>> shortened("petal width (cm)", 9)
-    'petal wi…'
-    """
+    """Cut a text that is too long."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> str:
-    """Write the items of a table in source code, with commas, in lines of about this width.
-
-    Examples
-    --------
-    >>> print(wrapped([10, 20, 30, 40], width=12))
-        10, 20,
-        30, 40,
-    """
+    """Write the items of a table in source code, with commas, in lines of about this width."""
     lines, line = [], indent
     for item in items:
         cell = f"{item}, "

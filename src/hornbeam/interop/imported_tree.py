@@ -25,30 +25,9 @@ __all__ = ["ImportedTree", "skeleton_from_binary"]
 class ImportedTree:
     """One tree of another library: its splits, its input conventions and its node numbers.
 
-    Parameters
-    ----------
-    origin : str
-        The library; the first step of the history of trees counted on the skeleton.
-    reading : InputConventions
-        Input conventions of the library.
-    skeleton : Skeleton
-        The splits.
-    nodes : int32 array of shape (n_nodes,)
-        Number of each node in the library; -1 for inner nodes if the library numbers leaves only.
-    tree : Tree or None
-        With the class counts of the library; None if the library does not store them.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from hornbeam.interop.sklearn import import_sklearn
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "a"]
-    >>> clf = DecisionTreeClassifier(random_state=0).fit(X, y)
-    >>> imported = import_sklearn(clf)
-    >>> (imported.apply(X) == clf.apply(X)).all()
-    np.True_
-    >>> imported.count([[0.0], [1.5], [1.6]], ["b", "b", "a"]).evidence.tolist()
-    [[1, 2], [0, 2], [1, 0], [1, 0], [0, 0]]
+    `origin`, the library, is the first step of the history of trees counted on the skeleton. `nodes` has the number of
+    each node in the library; -1 for inner nodes if the library numbers leaves only. `tree` has the class counts of the
+    library; None if it does not store them.
     """
 
     origin: str
@@ -89,28 +68,9 @@ def skeleton_from_binary(
 ) -> tuple[Skeleton, NDArray[np.intp]]:
     """Build a skeleton from a binary tree with nodes in any order and the root first.
 
-    Parameters
-    ----------
-    left, right : int arrays of shape (n,)
-        The children, which become slots 0 and 1; -1 for leaves.
-    feature, threshold, missing_left : arrays of shape (n,)
-        The splits ``x <= threshold``, and whether missing values go left; ignored for leaves.
-    slots : mapping of int to int array
-        For nodes with a nominal split: the slot of each category.
-
-    Returns
-    -------
-    Skeleton
-    order : intp array
-        For each node of the skeleton its number in the given tree.
-
-    Examples
-    --------
-    >>> left, right = np.array([2, -1, -1]), np.array([1, -1, -1])
-    >>> threshold = np.array([0.5, 0.0, 0.0])
-    >>> skeleton, order = skeleton_from_binary(left, right, np.zeros(3, int), threshold, np.zeros(3, bool), {})
-    >>> skeleton.missing_slot.tolist(), order.tolist()
-    ([1, -1, -1], [0, 2, 1])
+    The children `left` and `right`, -1 for leaves, become slots 0 and 1. Splits are ``x <= threshold``; `slots` has,
+    for nodes with a nominal split, the slot of each category. Also returns, for each node of the skeleton, its number
+    in the given tree.
     """
     children = np.stack((left, right), axis=1).tolist()
     visited = [0]

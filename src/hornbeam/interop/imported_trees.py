@@ -26,12 +26,6 @@ def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
 
     These are the trees of a forest, or of a single round of boosting with one tree per class; trees of later
     rounds only correct the rounds before.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> len(imported_trees(RandomForestClassifier(3).fit([[0.0], [1.0]], [0, 1])))
-    3
     """
     packages = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
     for library, read in _READERS.items():

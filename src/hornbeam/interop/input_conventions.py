@@ -28,24 +28,9 @@ class InputConventions:
     An unseen category stops a row at the first split on it, but most libraries send the row to a child. So a feature
     of such a library has one more category, `OTHER_CATEGORY`, and every unseen value is read as this category.
 
-    Parameters
-    ----------
-    schema : Schema
-        Features, and classes if the model stores them.
-    integer_coded : frozenset of int
-        Nominal features whose categories are integers, whatever the type of the column.
-    to_integer : callable
-        Rounds a float64 column of such a feature to integers.
-    zero_is_missing : frozenset of int
-        Numeric features whose values from ``-zero`` to ``zero`` are missing.
-    zero : float
-        Largest value that counts as zero.
-
-    Examples
-    --------
-    >>> schema = Schema((Feature("colour", Kind.NOMINAL, (0, 1, OTHER_CATEGORY)),))
-    >>> InputConventions(schema, integer_coded=frozenset({0})).read([[1.0], [7.0], [1.9], [np.nan]]).columns
-    (array([ 1,  2,  1, -1], dtype=int32),)
+    Categories of the nominal features `integer_coded` are integers, whatever the type of the column; `to_integer`
+    rounds a float64 column of them. Values of the numeric features `zero_is_missing` from ``-zero`` to ``zero`` are
+    missing.
     """
 
     schema: Schema

@@ -95,23 +95,7 @@ def from_sklearn_forest(estimator: Any) -> tuple[Tree, ...]:
 
 
 def import_sklearn(estimator: Any) -> ImportedTree:
-    """Import a fitted scikit-learn tree, with scikit-learn's node numbers.
-
-    Parameters
-    ----------
-    estimator : DecisionTreeClassifier or ExtraTreeClassifier
-
-    Returns
-    -------
-    ImportedTree
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 0]
-    >>> import_sklearn(DecisionTreeClassifier(random_state=0).fit(X, y)).nodes.tolist()
-    [0, 1, 4, 2, 3]
-    """
+    """Import a fitted scikit-learn tree, with scikit-learn's node numbers."""
     return _imported_tree(estimator, _schema(estimator))
 
 

@@ -12,24 +12,10 @@ __all__ = ["class_number", "fitted_tree"]
 
 
 def fitted_tree(estimator: Any) -> Tree:
-    """Return the tree of a fitted estimator, also at the end of a pipeline, or the tree itself.
-
-    Examples
-    --------
-    >>> fitted_tree("oak")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: This is a str; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
-    """
+    """Return the tree of a fitted estimator, also at the end of a pipeline, or the tree itself."""
     return single_tree(unwrap(estimator).model)
 
 
 def class_number(classes: Sequence[Label], positive: Label | None) -> int:
-    """Find the position of the class of interest; the last class if `positive` is None.
-
-    Examples
-    --------
-    >>> class_number(["no", "yes"], None), class_number(["no", "yes"], "no")
-    (1, 0)
-    """
+    """Find the position of the class of interest; the last class if `positive` is None."""
     return len(classes) - 1 if positive is None else class_code(classes, positive)

@@ -40,14 +40,7 @@ _FORWARD = """<!doctype html>
 
 
 class Guard:
-    """ASGI middleware that refuses all requests but those of the page itself.
-
-    Parameters
-    ----------
-    app : ASGI application
-    hosts : tuple of str
-        Names of this server, with the port.
-    """
+    """ASGI middleware that refuses all requests but those of the page itself; `hosts` are names with the port."""
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
         self.app, self.hosts = app, hosts

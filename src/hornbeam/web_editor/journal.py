@@ -28,27 +28,9 @@ _MOST_BYTES = 50_000_000
 class Journal:
     """Edits that were made, those that were undone, and the digests of the trees.
 
-    Parameters
-    ----------
-    first : str
-        Digest of the tree before the edits.
-    digest : str
-        Digest of the tree after them.
-    done, undone : list of dict
-        Edits, first to last; the edit that was undone last is at the end.
-    notes : str
-    saved : str
-        Digest of the tree that was saved last; empty if none was.
-    saved_edits : int
-        Number of edits of that tree; -1 if none was saved, or one of these edits was replaced since.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Journal("ab", "cd", [{"do": "prune", "node": 1}]).write(Path(folder, "tree.journal"))
-    ...     Journal.read(Path(folder, "tree.journal")).done
-    [{'do': 'prune', 'node': 1}]
+    `first` is the digest of the tree before the edits, `digest` of that after them, `saved` of the one that was saved
+    last, empty if none was. The edit that was undone last is at the end of `undone`. `saved_edits` is the number of
+    edits of the saved tree; -1 if none was saved, or one of these edits was replaced since.
     """
 
     first: str
@@ -67,13 +49,7 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """Read a file; None if it does not exist.
-
-        Raises
-        ------
-        StorageError
-            If it is not a journal, or cannot be read.
-        """
+        """Read a file; None if it does not exist."""
         try:
             with open_regular(path) as file:
                 content = file.read(_MOST_BYTES + 1)
@@ -127,20 +103,7 @@ class Journal:
 
 @contextmanager
 def lock_journal(path: Path) -> Iterator[None]:
-    """Keep other sessions from a journal during the block; the lock ends with the process.
-
-    Raises
-    ------
-    StorageError
-        If another session has the lock; the message has the number of its process. If the lock cannot be created.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, lock_journal(Path(folder, "tree.journal")):
-    ...     print(*(file.name for file in Path(folder).iterdir()))
-    .tree.journal.in-use
-    """
+    """Keep other sessions from a journal during the block; the lock ends with the process."""
     path = Path(os.path.realpath(path))
     lock = path.with_name(f".{path.name}.in-use")
     with ExitStack() as held:

@@ -22,30 +22,9 @@ _MOST_CATEGORIES = 6  # in the condition of a child
 def node_view(here: NodeRows, candidates: CandidateSplits) -> dict[str, Any]:
     """Return the values that the page shows about a node.
 
-    Parameters
-    ----------
-    here : NodeRows
-    candidates : CandidateSplits
-        Of this node.
-
-    Returns
-    -------
-    dict
-        ``split``: feature, threshold or groups of codes, None at a leaf; ``candidates``: a dict each, best first;
-        ``histogram``: of the feature of the split, or of the best candidate; ``limit``: why growing does not split
-        the node, or None.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.explain.candidates.counted_candidates import candidates_of
-    >>> from hornbeam.explain.candidates.training_rows import TrainingRows
-    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
-    >>> here = NodeRows.of(tree, rows.encoded, rows.grower, 0)
-    >>> found = node_view(here, candidates_of(here.count()))
-    >>> found["split"]["value"], found["candidates"][0]["text"]
-    (40.0, 'x0 ≤ 40 | > 40')
+    ``split``: feature, threshold or groups of codes, None at a leaf; ``candidates``: a dict each, best first;
+    ``histogram``: of the feature of the split, or of the best candidate; ``limit``: why growing does not split the
+    node, or None.
     """
     tree, node = here.tree, here.node
     column = tree.skeleton.feature.item(node)

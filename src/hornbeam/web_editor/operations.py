@@ -37,18 +37,7 @@ EDITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def checked_edit(operation: Any) -> dict[str, Any]:
-    """Return an edit with its known fields only.
-
-    Raises
-    ------
-    ParameterError
-        If it is not an edit.
-
-    Examples
-    --------
-    >>> checked_edit({"do": "prune", "node": 3})
-    {'do': 'prune', 'node': 3}
-    """
+    """Return an edit with its known fields only; raise a `ParameterError` if it is not an edit."""
     do = operation.get("do") if isinstance(operation, Mapping) else None
     if not isinstance(do, str) or do not in EDITS:
         raise ParameterError(f"operation {shown(operation)}: expected 'do' to be one of {', '.join(EDITS)}.")
@@ -59,25 +48,7 @@ def checked_edit(operation: Any) -> dict[str, Any]:
 
 
 def apply_edit(editor: TreeEditor, operation: Operation, candidates: Candidates) -> None:
-    """Make an edit.
-
-    Parameters
-    ----------
-    editor : TreeEditor
-    operation : mapping
-        Of `checked_edit`.
-    candidates : callable
-        Returns the candidate splits of a node, and of a feature if one is given.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    >>> editor = TreeClassifier("cart").fit(X, y).edit(X, y)
-    >>> apply_edit(editor, {"do": "threshold", "node": 0, "value": 50}, editor.candidates)
-    >>> editor.tree.skeleton.threshold[0]
-    np.float64(50.0)
-    """
+    """Make an edit of `checked_edit`; `candidates` returns the candidates of a node, and of a feature if given."""
     said = {"reason": operation.get("reason", "")}
     node, schema = operation.get("node"), editor.tree.schema
     match operation["do"]:

@@ -25,18 +25,7 @@ return { data, nodes, features, classes, regression, first, parent, depth, open,
 
 
 def page(session: Session) -> str:
-    """Build the page; the script fetches the tree.
-
-    Parameters
-    ----------
-    session : Session
-        Whether it has held-out rows.
-
-    Returns
-    -------
-    str
-        HTML without any value of the data.
-    """
+    """Build the page, without any value of the data; the script fetches the tree."""
     head = [
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),

@@ -10,18 +10,7 @@ _MOST_DIGITS = 3
 def round_numbers(threshold: float, low: float, high: float) -> list[float]:
     """Return numbers of one to three digits near a threshold, the roundest first.
 
-    Parameters
-    ----------
-    threshold : float
-    low, high : float
-        The smallest and the largest value at the node: a threshold must leave rows on both sides.
-
-    Examples
-    --------
-    >>> round_numbers(39940.0, 12_000, 90_000)
-    [40000.0, 39900.0]
-    >>> round_numbers(0.5, 0, 3)
-    []
+    `low` and `high` are the smallest and the largest value at the node: a threshold must leave rows on both sides.
     """
     found: list[float] = []
     for digits in range(1, _MOST_DIGITS + 1):

@@ -20,44 +20,16 @@ _LOWER_IS_BETTER = frozenset({"log loss", "Brier score", "mean squared error", "
 
 
 def drawn_tree(reported: ReportedModel, tree: Tree) -> dict[str, Any]:
-    """Return the values that draw a tree, as in the report.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier("cart").fit([[0], [1]], ["no", "yes"]))
-    >>> drawn_tree(reported, reported.tree)["nodes"]["children"]
-    [2, 0, 0]
-    """
+    """Return the values that draw a tree, as in the report."""
     return payload(replace(reported, tree=tree), _LEVEL, still=True)
 
 
 def tree_view(editor: TreeEditor, reported: ReportedModel) -> dict[str, Any]:
-    """Return the values that the page shows about the edited tree.
+    """Return the values that the page shows about the edited tree; `reported` is the model before the edits.
 
-    Parameters
-    ----------
-    editor : TreeEditor
-    reported : ReportedModel
-        The model before the edits.
-
-    Returns
-    -------
-    dict
-        ``tree``: as in the report; ``now`` and ``before``: size and digest; ``scores``: before and after the edits
-        on the held-out rows, or None; ``edits``: what was done; ``sizes``: numbers of leaves with their loss on
-        held-out rows of the fit, or None.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    >>> classifier = TreeClassifier("cart").fit(X, y)
-    >>> editor = classifier.edit(X, y, held_out=([[30], [60]], ["no", "yes"]))
-    >>> editor.prune(0)
-    >>> found = tree_view(editor, ReportedModel.of(classifier))
-    >>> found["before"]["leaves"], found["now"]["leaves"], found["scores"][0]["texts"]
-    (2, 1, ('0.0000', '0.6931', '+0.6931 ± 0.0000'))
+    ``tree``: as in the report; ``now`` and ``before``: size and digest; ``scores``: before and after the edits on the
+    held-out rows, or None; ``edits``: what was done; ``sizes``: numbers of leaves with their loss on held-out rows of
+    the fit, or None.
     """
     path = size_path(editor.first)
     return {

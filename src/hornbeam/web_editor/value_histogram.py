@@ -22,28 +22,9 @@ _SAMPLE = 10_000  # rows that show whether there are few values
 def value_histogram(here: NodeRows, column: int) -> dict[str, Any]:
     """Count the rows of a node by value and class.
 
-    Parameters
-    ----------
-    here : NodeRows
-    column : int
-        Index of the feature.
-
-    Returns
-    -------
-    dict
-        ``counts`` has the rows of each class in each bar; for a numeric target the number of rows. Numeric features
-        have ``edges``, the limits of the bars; others ``codes``, the categories with most rows, and ``others``, the
-        number of categories that are left out. ``missing`` is the number of rows without a value.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.explain.candidates.training_rows import TrainingRows
-    >>> X, y = [[1], [1], [2], [3]], ["no", "no", "yes", "yes"]
-    >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
-    >>> found = value_histogram(NodeRows.of(tree, rows.encoded, rows.grower, 0), 0)
-    >>> found["edges"], found["counts"]
-    ([0.5, 1.5, 2.5, 3.5], [[2, 0], [0, 1], [0, 1]])
+    ``counts`` has the rows of each class in each bar; for a numeric target the number of rows. Numeric features have
+    ``edges``, the limits of the bars; others ``codes``, the categories with most rows, and ``others``, the number of
+    categories that are left out. ``missing`` is the number of rows without a value.
     """
     table, at = here.table, here.at
     values, label = table.columns[column][at], _labels(here)

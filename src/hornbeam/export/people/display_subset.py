@@ -22,14 +22,8 @@ __all__ = ["DisplaySubset", "display_subset"]
 class DisplaySubset:
     """A tree with some of its subtrees folded.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree to show. A folded subtree is a leaf of it, with the evidence and belief of the subtree's root.
-    node : ndarray of intp
-        The number of each shown node in the whole tree.
-    hidden : ndarray of int64
-        The number of leaves folded into each shown node; 0 if it is not folded.
+    A folded subtree is a leaf of `tree`, with the evidence and belief of the subtree's root. `node` has the number of
+    each shown node in the whole tree, `hidden` the number of leaves folded into it; 0 if it is not folded.
     """
 
     tree: Tree
@@ -37,44 +31,15 @@ class DisplaySubset:
     hidden: Counts
 
     def summary(self, leaf: int) -> str:
-        """Write the number of leaves and rows folded into a leaf; empty if it is not folded.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> folded = display_subset(TreeClassifier("id3").fit([[1], [2], [3], [3]], list("abca")).tree_, 2)
-        >>> [folded.summary(node) for node in range(3)]
-        ['', '+2 leaves, 2 rows', '']
-        """
+        """Write the number of leaves and rows folded into a leaf; empty if it is not folded."""
         hidden = self.hidden.item(leaf)
         return f"+{hidden:,} leaves, {pluralise(self.tree.rows.item(leaf), 'row')}" if hidden else ""
 
 
 def display_subset(tree: Tree, max_leaves: int | None, *, keep: Iterable[int] = ()) -> DisplaySubset:
-    """Fold the subtrees with the fewest rows until at most `max_leaves` leaves are left.
+    """Fold the subtrees with the fewest rows until at most `max_leaves` leaves are left; None folds nothing.
 
-    Parameters
-    ----------
-    tree : Tree
-    max_leaves : int or None
-        Largest number of leaves and folded subtrees; None folds nothing. The children of the root are always shown.
-    keep : iterable of int
-        Nodes that are not folded: the path of a row, from the root on.
-
-    Returns
-    -------
-    DisplaySubset
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit(*load_digits(return_X_y=True)).tree_
-    >>> small = display_subset(tree, 12)
-    >>> tree.n_leaves, small.tree.n_leaves, int(small.hidden.sum())
-    (169, 12, 169)
-    >>> small.summary(3)
-    '+8 leaves, 188 rows'
+    The children of the root are always shown. The nodes of `keep` are not folded: the path of a row, from the root on.
     """
     if max_leaves is None or tree.n_leaves <= max_leaves:
         return DisplaySubset(tree, np.arange(tree.n_nodes), np.zeros(tree.n_nodes, np.int64))

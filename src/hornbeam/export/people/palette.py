@@ -21,14 +21,6 @@ def bar(belief: Floats) -> list[tuple[str, float, float]]:
     """Compute the parts of a bar of probabilities: the colour, begin and end of each, from 0 to 1.
 
     With more classes than colours, and for a mean, the bar has two parts: the largest value, and a pale rest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bar(np.array([0.75, 0.25]))
-    [('#0072b2', 0.0, 0.75), ('#e69f00', 0.75, 1.0)]
-    >>> bar(np.array([0.2, 0.6] + [0.02] * 10))
-    [('#0072b2', 0.0, 0.6), ('#d8d8d8', 0.6, 1.0)]
     """
     if len(belief) > len(CLASS_COLOURS) or len(belief) == 1:
         most = float(belief.max())
@@ -42,26 +34,11 @@ def bar(belief: Floats) -> list[tuple[str, float, float]]:
 
 
 def bars(tree: Tree) -> Floats:
-    """Compute the values of each node's bar: its probabilities, or the position of its mean among those of the tree.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> bars(TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_).tolist()
-    [[0.5], [0.0], [1.0]]
-    """
+    """Compute the values of each node's bar: its probabilities, or the position of its mean among those of the tree."""
     return on_scale(tree, tree.belief) if tree.is_regression else tree.belief
 
 
 def on_scale(tree: Tree, values: Floats) -> Floats:
-    """Scale values from 0 at the lowest mean of a tree to 1 at the highest; values beyond are clipped.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> tree = TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_
-    >>> on_scale(tree, np.array([1.5, 9.0])).tolist()
-    [0.25, 1.0]
-    """
+    """Scale values from 0 at the lowest mean of a tree to 1 at the highest; values beyond are clipped."""
     low, high = tree.belief.min(), tree.belief.max()
     return np.clip((values - low) / ((high - low) or 1.0), 0.0, 1.0)

@@ -26,29 +26,12 @@ class _Outline:
 def tree_layout(first_child: Indices, n_children: Indices, width: Floats) -> Floats:
     """Place nodes without overlap, each parent over the middle of its children, equal subtrees in the same way.
 
-    Parameters
-    ----------
-    first_child, n_children : int32 arrays of shape (n,)
-        The tree, in level order.
-    width : float64 array of shape (n,)
-        Width of each node, with the space beside it.
+    `width` has the width of each node, with the space beside it. The result is the middle of each node, from the left
+    edge of the drawing.
 
-    Returns
-    -------
-    float64 array of shape (n,)
-        The middle of each node, from the left edge of the drawing.
-
-    Notes
-    -----
     The algorithm of Reingold and Tilford for any number of children and any widths: subtrees are placed first, then
-    moved together until their outlines touch. Outlines are merged into the taller one, so a step costs no more than the
-    height of the shorter one, and the whole is linear.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tree_layout(np.array([1, -1, 3, -1, -1]), np.array([2, 0, 2, 0, 0]), np.full(5, 10.0)).tolist()
-    [10.0, 5.0, 15.0, 10.0, 20.0]
+    moved together until their outlines touch. Outlines are merged into the taller one, so a step costs no more than
+    the height of the shorter one, and the whole is linear.
     """
     n = len(width)
     offset = np.zeros(n)  # of each node from its parent

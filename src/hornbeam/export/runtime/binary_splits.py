@@ -18,22 +18,9 @@ _NEXT = None  # target of a branch: the next split of the same node
 class BinarySplit:
     """A split with two branches: a value is at most a threshold, or in a set of categories.
 
-    Parameters
-    ----------
-    feature : int
-    at_most : float
-        The threshold; NaN if the split tests categories.
-    among : tuple of int
-        The codes of the set; empty if the split tests a number.
-    yes, no : int
-        The next split, or ``~node`` if the row stops at a node of the tree.
-    missing : bool
-        Whether a missing value takes the branch `yes`.
-
-    Examples
-    --------
-    >>> BinarySplit(feature=0, at_most=30.5, among=(), yes=~1, no=~2, missing=False).no
-    -3
+    `at_most` is NaN if the split tests categories, `among`, their codes, is empty if it tests a number. `yes` and `no`
+    are the next split, or ``~node`` if the row stops at a node of the tree. `missing`: a missing value takes the
+    branch `yes`.
     """
 
     feature: int
@@ -49,29 +36,11 @@ type _Draft = tuple[float, tuple[int, ...], _Target, _Target, bool]
 
 
 def binary_splits(skeleton: Skeleton) -> list[BinarySplit]:
-    """Turn every split into binary splits, those of the root first, those of a node in sequence.
+    """Turn every split into binary splits; each comes after those that lead to it, those of a node in sequence.
 
     A split of several branches becomes one binary split per branch. Where missing values have a branch of their own,
     ``value <= +inf`` comes first, which is true for every known value. A value without a branch stops at the node; so
     does a missing value that goes to every child.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-
-    Returns
-    -------
-    list of BinarySplit
-        Every split comes after those that lead to it; empty for a single leaf.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> for split in binary_splits(stump):
-    ...     print(split.at_most, split.yes, split.no)
-    inf 1 -1
-    0.5 -2 -3
     """
     drafts = [_drafts(skeleton, node) for node in range(skeleton.n_nodes)]
     begin = np.cumsum([0, *map(len, drafts)]).tolist()

@@ -21,24 +21,7 @@ _LEQ, _MEMBER = 0, 6  # codes of the modes of TreeEnsemble
 def tree_ensemble(splits: list[BinarySplit], number: np.dtype[Any], matrix: str, raw: str) -> NodeProto:
     """Write binary splits as the ``TreeEnsemble`` of ai.onnx.ml 5, with set membership.
 
-    Parameters
-    ----------
-    splits : list of BinarySplit
-    number : dtype
-        Type of the input matrix and of the output.
-    matrix, raw : str
-        Names of the input and output tensors.
-
-    Returns
-    -------
-    onnx.NodeProto
-        Its output is the node where a row stops, as a float.
-
-    Examples
-    --------
-    >>> stump = [BinarySplit(0, 30.5, (), ~1, ~2, missing=False)]
-    >>> tree_ensemble(stump, np.dtype(np.float64), "X", "leaf").op_type
-    'TreeEnsemble'
+    `number` is the type of the tensor `matrix` and of the output `raw`: the node where a row stops, as a float.
     """
     from onnx import helper, numpy_helper
 
@@ -85,25 +68,8 @@ def tree_ensemble_regressor(
 ) -> NodeProto:
     """Write binary splits as the ``TreeEnsembleRegressor`` of ai.onnx.ml 1 and 3, sets as one equality per member.
 
-    Parameters
-    ----------
-    splits, number, matrix, raw
-        As in `tree_ensemble`.
-
-    Returns
-    -------
-    onnx.NodeProto
-        Its output is the node where a row stops, as a float32.
-
-    Notes
-    -----
-    The equalities of a set have the same true branch, as in converted LightGBM models; onnxruntime accepts that.
-
-    Examples
-    --------
-    >>> stump = [BinarySplit(0, 30.5, (), ~1, ~2, missing=False)]
-    >>> tree_ensemble_regressor(stump, np.dtype(np.float32), "X", "leaf").op_type
-    'TreeEnsembleRegressor'
+    The output is the node where a row stops, as a float32. The equalities of a set have the same true branch, as in
+    converted LightGBM models; onnxruntime accepts that.
     """
     from onnx import helper, numpy_helper
 

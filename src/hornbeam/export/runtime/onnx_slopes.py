@@ -20,21 +20,9 @@ __all__ = ["SlopeOperators"]
 class SlopeOperators:
     """Operators and tables from the leaf and the values of each row to its scores, probabilities and class.
 
-    Everything is computed in float64, the terms one after the other, so scores have the tree's own bits.
-
-    Parameters
-    ----------
-    tree : Tree
-        With slopes.
-    new_name : callable from str to str
-        Makes a name unique.
-    leaf, matrix : str
-        Names of the tensors with the node where each row stops, and the values of the rows.
-
-    Attributes
-    ----------
-    nodes, tables : list
-        The operators and constants so far.
+    Everything is computed in float64, the terms one after the other, so scores have the tree's own bits. `leaf` and
+    `matrix` are the names of the tensors with the node where each row stops, and the values of the rows; `new_name`
+    makes a name unique. `nodes` and `tables` are the operators and constants so far.
     """
 
     def __init__(self, tree: Tree, new_name: Callable[[str], str], leaf: str, matrix: str) -> None:

@@ -27,18 +27,8 @@ def segments(
 ) -> None:
     """Write the segments: children before their parent, so that the first one whose predicate is true is the node.
 
-    Parameters
-    ----------
-    model : Element
-        The MiningModel.
-    tree : Tree
-        With slopes.
-    mining_schema : callable
-        Adds the fields of a model to it.
-    predicate : callable
-        Adds to an element the condition on which a row goes from a parent to a node.
-    text : callable
-        Writes a label or category.
+    `mining_schema` adds the fields of a model to it, `predicate` adds to an element the condition on which a row goes
+    from a parent to a node, `text` writes a label or category.
     """
     scores = node_scores(tree).tolist()
     group = SubElement(model, "Segmentation", multipleModelMethod="selectFirst")

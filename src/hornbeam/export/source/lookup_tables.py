@@ -23,43 +23,16 @@ class LookupTables:
     Every node has a place: inner nodes come first, then the leaves, both in level order. A lead is the target of a
     branch: the place of an inner node, or, if negative, ``~place`` of the node where the row stops.
 
-    Parameters
-    ----------
-    node : int32 array of shape (n_nodes,)
-        The node at each place.
-    feature : int32 array of shape (n_inner,)
-        The feature that each inner node tests.
-    threshold : float64 array of shape (n_inner,)
-        NaN on nominal splits.
-    start : int32 array of shape (n_inner + 1,)
-        Index of the first lead of each inner node.
-    lead : int32 array
-        Of a numeric split: at most the threshold, above it, missing. Of a nominal one: each category by its
-        code, missing. A value without a branch stops at the node itself.
-    share_start : int32 array of shape (n_inner + 1,)
-    share_lead : int32 array
-    share : float64 array
-        The children among which a missing value is divided, and the share of each.
-    belief : float64 array of shape (n_nodes, n_classes)
-        The prediction at each place.
-    decided : intp array of shape (n_nodes,)
-        The class that the tree decides for at each place, by its code.
-    term_start : int32 array of shape (n_nodes + 1,)
-        Index of the first term of each place, in the order of the tree's slopes.
-    score : float64 array of shape (n_nodes, n_classes)
-        The scores at each place without its terms: logarithms of belief where there are terms, else belief.
-    most_open : int
-        Largest number of shares that wait on the stack of a depth-first walk.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> LookupTables.of(tree).lead.tolist()
-    [-2, -3, -1]
+    - ``node``: the node at each place.
+    - ``feature``, ``threshold``: of each inner node; NaN on nominal splits.
+    - ``start``, ``lead``: the leads of each inner node, from ``start[i]`` on. Of a numeric split: at most the
+      threshold, above it, missing. Of a nominal one: each category by its code, missing. A value without a branch
+      stops at the node.
+    - ``share_start``, ``share_lead``, ``share``: the children among which a missing value is divided, and the shares.
+    - ``belief``, ``decided``: the prediction at each place, and the code of the class that the tree decides for.
+    - ``term_start``: index of the first term of each place, in the order of the tree's slopes.
+    - ``score``: the scores at each place without its terms, logarithms of belief where there are terms, else belief.
+    - ``most_open``: the largest number of shares that wait on the stack of a depth-first walk.
     """
 
     node: Indices
@@ -119,16 +92,7 @@ class LookupTables:
 
 
 def node_scores(tree: Tree) -> Floats:
-    """Compute the scores of all nodes without terms: logarithms of belief in leaves with terms, else belief.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> node_scores(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))).tolist()
-    [[0.75, 0.25]]
-    """
+    """Compute the scores of all nodes without terms: logarithms of belief in leaves with terms, else belief."""
     score = tree.belief.copy()
     if not tree.is_regression:
         leaves = tree.slopes.leaves

@@ -10,15 +10,7 @@ __all__ = ["alias", "constant_table"]
 def constant_table(
     name: str, rows: list[exp.Expression], columns: list[str], dialect: str
 ) -> tuple[exp.TableAlias, exp.Expression]:
-    """Write a table of constants, with the names of its columns where the dialect expects them.
-
-    Examples
-    --------
-    >>> row = exp.Tuple(expressions=[exp.Literal.number(1), exp.Literal.number(2)])
-    >>> name, table = constant_table("t", [row], ["a", "b"], "duckdb")
-    >>> name.sql("duckdb"), table.sql("duckdb")
-    ('t', 'SELECT * FROM (VALUES (1, 2)) AS leaves(a, b)')
-    """
+    """Write a table of constants, with the names of its columns where the dialect expects them."""
     named = [exp.to_identifier(column) for column in columns]
     if dialect == "sqlite":
         return exp.TableAlias(this=exp.to_identifier(name), columns=named), exp.Values(expressions=rows)
@@ -29,11 +21,5 @@ def constant_table(
 
 
 def alias(expression: exp.Expression, name: str | exp.Identifier) -> exp.Alias:
-    """Name a column.
-
-    Examples
-    --------
-    >>> alias(exp.column("x"), "y").sql()
-    'x AS y'
-    """
+    """Name a column."""
     return exp.Alias(this=expression, alias=exp.to_identifier(name))

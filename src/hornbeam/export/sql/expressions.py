@@ -20,24 +20,7 @@ __all__ = ["SplitExpressions", "either", "is_among"]
 
 @dataclass(frozen=True, slots=True)
 class SplitExpressions:
-    """The path of a row, over columns ``x0``, ``x1``, ... in which only NULL is missing.
-
-    Parameters
-    ----------
-    tree : Tree
-    dialect : Dialect
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.export.sql.dialect import DIALECTS
-    >>> from hornbeam.tree import Skeleton
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> SplitExpressions(tree, DIALECTS["sqlite"]).leaf().sql("sqlite")
-    'CASE WHEN x0 > 30.5 THEN 2 WHEN x0 IS NULL THEN 0 ELSE 1 END'
-    """
+    """The path of a row, over columns ``x0``, ``x1``, ... in which only NULL is missing."""
 
     tree: Tree
     dialect: Dialect

@@ -26,41 +26,8 @@ def fractional_tables(query: SplitExpressions, inputs: str, carried: Sequence[st
     Nodes are visited depth first, as in the tree's own prediction, so that sums have the same rounding. They are
     visited in rounds, so that also for a large tree no table is wide and no expression deep.
 
-    Parameters
-    ----------
-    query : SplitExpressions
-    inputs : str
-        The table with the features that the tree tests.
-    carried : sequence of str
-        Columns of it to carry over.
-
-    Returns
-    -------
-    dict from str to sqlglot.exp.Select
-        Tables, each of which reads the one before. The last has the columns `carried`, ``leaf``, and the
-        probabilities ``p0``, ``p1``, ...
-
-    Raises
-    ------
-    ExportError
-        If missing values go to every child on too many levels at a time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.export.sql.dialect import DIALECTS
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill",)), stump, np.array([[8], [2], [6]]))
-    >>> for table, select in fractional_tables(SplitExpressions(tree, DIALECTS["sqlite"]), "inputs", []).items():
-    ...     print(f"{table}: {select.sql('sqlite')}")
-    hornbeam_routed: SELECT x0, CASE WHEN x0 > 0.5 THEN 2 WHEN x0 IS NULL THEN 0 ELSE 1 END AS leaf, CAST(0.0
-      AS REAL) AS p0, CAST(1.0 AS REAL) AS came0 FROM inputs
-    hornbeam_steps0: SELECT x0, leaf, p0, came0, CASE WHEN x0 <= 0.5 THEN 1.0 WHEN x0 IS NULL THEN 0.25 ELSE 0.0
-      END AS to1, CASE WHEN x0 > 0.5 THEN 1.0 WHEN x0 IS NULL THEN 0.75 ELSE 0.0 END AS to2 FROM hornbeam_routed
-    hornbeam_parts0: SELECT x0, leaf, p0, came0 * to1 AS stop1, came0 * to2 AS stop2 FROM hornbeam_steps0
-    hornbeam_sums0: SELECT x0, leaf, p0 + stop1 * 1.0 + stop2 * 1.0 AS p0 FROM hornbeam_parts0
+    Returns tables, each of which reads the one before, the first `inputs`. The last has the columns `carried` over,
+    ``leaf``, and the probabilities ``p0``, ``p1``, ...
     """
     tree = query.tree
     portions = {node: query.portions(node) for node in np.flatnonzero(tree.skeleton.n_children).tolist()}

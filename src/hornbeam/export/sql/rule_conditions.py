@@ -19,18 +19,7 @@ __all__ = ["rule_condition"]
 def rule_condition(
     rule: Rule, dialect: Dialect, table: str | None, columns: Mapping[str, str]
 ) -> exp.Expression:
-    """Write when the conditions of a rule hold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature
-    >>> from hornbeam.export.sql.dialect import DIALECTS
-    >>> young = Condition(0, Feature("age"), at_most=30.5)
-    >>> rule = Rule((young,), 0, np.ones(2), np.ones(2), np.ones(2) / 2, 2.0, 0.5)
-    >>> rule_condition(rule, DIALECTS["sqlite"], None, {}).sql("sqlite")
-    'CAST("age" AS REAL) <= 30.5'
-    """
+    """Write when the conditions of a rule hold."""
     conditions = []
     for condition in rule.conditions:
         feature = condition.feature

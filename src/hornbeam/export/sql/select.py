@@ -27,31 +27,9 @@ _WORD = re.compile(r"[a-z0-9_]{1,60}", re.ASCII | re.IGNORECASE)  # a name in ev
 def select_statement(
     query: SplitExpressions, table: tuple[str, ...], keep: Sequence[str], columns: Mapping[str, str]
 ) -> exp.Select:
-    """Assemble the query.
+    """Assemble the query of a table, given by its name after those of its catalog and schema, if it has them.
 
-    Parameters
-    ----------
-    query : SplitExpressions
-    table : tuple of str
-        The name of the table, after those of its catalog and schema if given.
-    keep : sequence of str
-        Columns to carry over.
-    columns : mapping from feature to column
-
-    Returns
-    -------
-    sqlglot.exp.Select
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.export.sql.dialect import DIALECTS
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
-    >>> select = select_statement(SplitExpressions(tree, DIALECTS["duckdb"]), ("rows",), ["id"], {})
-    >>> select.named_selects
-    ['id', 'leaf', 'label', 'p_no', 'p_yes']
+    `keep` are columns to carry over, `columns` maps features to columns.
     """
     outputs = ["leaf", *_label(query), *_output_names(query, keep)]
     taken = {output.lower() for output in outputs}
@@ -216,16 +194,6 @@ def probability_names(tree: Tree, keep: Sequence[str] = ()) -> list[str]:
     """Name the columns of the probabilities: ``p_<class>``, or ``p`` and the number of a class whose name is no word.
 
     The number also replaces names that differ only in case, and those of columns to `keep`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> classes = ("paid", "paid late", "Default", "default", "left")
-    >>> tree = Tree.raw(Schema((), classes), Skeleton.leaf(), np.ones((1, 5), int))
-    >>> probability_names(tree, keep=["P_LEFT"])
-    ['p_paid', 'p1', 'p2', 'p3', 'p4']
     """
     names = [f"p_{label}" for label in tree.schema.classes]
     uses = Counter(name.lower() for name in (*names, *keep))

@@ -26,37 +26,12 @@ _LEAST_POWER = -700.0  # below it the power counts as 0; some databases fail whe
 def sloped_tables(query: SplitExpressions, inputs: str, carried: Sequence[str]) -> Tables:
     """Compute for each row the scores of its leaf with the terms of the row, and the probabilities.
 
-    Parameters
-    ----------
-    query : SplitExpressions
-    inputs : str
-        The table with the features that the tree reads.
-    carried : sequence of str
-        Columns of it to carry over.
+    Returns named tables, each of which reads those before, the first `inputs`. The last has the columns `carried`
+    over, ``leaf``, the scores ``s0``, ``s1``, ..., and the probabilities ``p0``, ``p1``, ...; or ``leaf`` and
+    ``mean``.
 
-    Returns
-    -------
-    list of (name, sqlglot expression)
-        Tables, each of which reads those before. The last has the columns `carried`, ``leaf``, the scores ``s0``,
-        ``s1``, ..., and the probabilities ``p0``, ``p1``, ...; or ``leaf`` and ``mean``.
-
-    Notes
-    -----
     A term of a leaf is its slopes times the distance of the row's value from the centre. The distances of a row are
     columns ``d0``, ``d1``, ..., 0 where the value is missing or the leaf has fewer terms; the slopes are joined.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.export.sql.dialect import DIALECTS
-    >>> from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
-    >>> leaf = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), Skeleton.leaf(), np.array([[4, 4]]))
-    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[8], centre=[2], slope=[[0.0, 0.5]]))
-    >>> tables = sloped_tables(SplitExpressions(tree, DIALECTS["sqlite"]), "inputs", [])
-    >>> print(tables[1][1].sql("sqlite"))
-    SELECT leaf, CASE WHEN leaf = 0 THEN CASE WHEN x0 IS NULL THEN 0.0 WHEN x0 < 0.0 THEN -2.0 WHEN x0 > 8.0 THEN 6.0
-      ELSE x0 - (2.0) END ELSE 0.0 END AS d0 FROM hornbeam_routed
     """
     tree, n = query.tree, query.tree.schema.n_outputs
     slopes = tree.slopes

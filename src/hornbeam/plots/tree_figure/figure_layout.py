@@ -36,20 +36,8 @@ _WIDTH = 1250.0  # points of a new figure, which is wider if its text would have
 class FigureLayout:
     """A tree to draw, with the text and position of each part.
 
-    Parameters
-    ----------
-    shown : DisplaySubset
-        The tree to show.
-    page : Page
-    positions : NodePositions
-    texts : list of NodeText
-        The text at each shown node; empty where there is no room.
-    has_text : bool array
-        Whether a leaf has text in the table.
-    table : LeafTable
-    complete : bool
-        Whether all nodes have their text.
-    legend : list of rows of (colour, class, position), default []
+    `texts` is empty where there is no room; `has_text`: a leaf has text in the table; `complete`: all nodes have their
+    text. `legend` has rows of (colour, class, position).
     """
 
     shown: DisplaySubset
@@ -102,23 +90,8 @@ def fit_to_page(
 ) -> FigureLayout:
     """Fit a tree to a page of its own, or to one of given width and height.
 
-    Parameters
-    ----------
-    tree : Tree
-    max_leaves : int or None
-        As in `display_subset`.
-    keep : sequence of int
-        Nodes that are shown, and get text before all others.
-    level : float or None
-        Level of the intervals; None for none.
-    size : pair of float or None
-        Width and height of a given page.
-    code : int, optional
-        The class of interest.
-
-    Returns
-    -------
-    FigureLayout
+    The nodes of `keep` are shown, and get text before all others. `level` is that of the intervals, None for none;
+    `code` is the class of interest.
     """
     shown = display_subset(tree, max_leaves, keep=keep[:-1])
     skeleton = shown.tree.skeleton

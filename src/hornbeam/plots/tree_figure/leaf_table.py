@@ -50,19 +50,8 @@ class BarCollection:
 class LeafTable:
     """The cells of the table, and their widths in points.
 
-    Parameters
-    ----------
-    shown : DisplaySubset
-    font : float
-        Size of the letters.
-    low, high : float64 arrays or None
-        Intervals of the shown nodes; None leaves them out.
-    level : float or None
-        Level of the intervals.
-    code : int, optional
-        The class of interest, whose probability every leaf has; if not given, the class it decides for.
-    has_terms : bool, default False
-        Whether there is a column of terms.
+    `low` and `high` are intervals of the shown nodes, None leaves them out. `code` is the class of interest, whose
+    probability every leaf has; if None, the class it decides for. `has_terms`: there is a column of terms.
     """
 
     shown: DisplaySubset

@@ -35,15 +35,7 @@ class NodeText:
 
 
 def node_texts(tree: Tree, roomy: Bools, letters: int, page: Page) -> list[NodeText]:
-    """Write the text of each node in at most `letters` letters; the root has the number of all rows.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([["red"], ["blue"], ["green"]], [1, 0, 1]).tree_
-    >>> [text.test for text in node_texts(tree, np.ones(3, bool), 28, Page.of(2))]
-    ['3 rows', '= blue', 'in {green, red}']
-    """
+    """Write the text of each node in at most `letters` letters; the root has the number of all rows."""
     skeleton, digits = tree.skeleton, threshold_digits(tree)
     texts = [
         NodeText(pluralise(tree.rows.item(0), "row")) if roomy[0] else NodeText(),

@@ -19,14 +19,7 @@ _TERM = 10.0  # height of each term of a leaf
 class Page:
     """Sizes of lines, letters and bars.
 
-    Parameters
-    ----------
-    pitch : float
-        Points from line to line.
-    font : float
-        Size of letters.
-    shows_rows : bool
-        Whether inner nodes have their number of rows.
+    `pitch` is the distance from line to line in points; `shows_rows`: inner nodes have their number of rows.
     """
 
     pitch: float

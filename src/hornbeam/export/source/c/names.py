@@ -15,21 +15,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 class Identifiers:
-    """A generator of unique identifiers.
-
-    Parameters
-    ----------
-    prefix : str
-        The beginning of every identifier.
-    taken : iterable of str
-        Identifiers that the file uses itself.
-
-    Examples
-    --------
-    >>> names = Identifiers("TREE", ["TREE_NODES"])
-    >>> names.new("petal width (cm)"), names.new("petal-width, cm"), names.new("nodes"), names.new("*/")
-    ('TREE_PETAL_WIDTH_CM', 'TREE_PETAL_WIDTH_CM_2', 'TREE_NODES_2', 'TREE_N')
-    """
+    """A generator of unique identifiers that begin with `prefix` and are not `taken` by the file itself."""
 
     def __init__(self, prefix: str, taken: list[str]) -> None:
         self._prefix = prefix
@@ -52,13 +38,7 @@ def _part(name: str) -> str:
 
 
 def comment(name: str, max_letters: int = 60) -> str:
-    r"""Write a name so that it cannot end, begin or continue a comment.
-
-    Examples
-    --------
-    >>> print(comment("size */ 2"), comment("Größe"))
-    size \x2a\x2f 2 Gr\xf6\xdfe
-    """
+    """Write a name so that it cannot end, begin or continue a comment."""
     safe = "".join(
         c if c in _SAFE else ascii(c)[1:-1] if ord(c) > 126 else f"\\x{ord(c):02x}"
         for c in name[:max_letters]
@@ -67,13 +47,7 @@ def comment(name: str, max_letters: int = 60) -> str:
 
 
 def string(name: str) -> str:
-    r"""Write a name as a C string of UTF-8 bytes.
-
-    Examples
-    --------
-    >>> print(string('say "hm"??/'), string("ä"))
-    "say \042hm\042\077\077/" "\303\244"
-    """
+    """Write a name as a C string of UTF-8 bytes."""
     raw = name.encode("utf-8", "surrogatepass")
     cells = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in raw]
     if len(raw) <= _MAX_LITERAL:

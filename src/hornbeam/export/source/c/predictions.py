@@ -27,12 +27,6 @@ def fixed_point(belief: Floats, one: int) -> Counts:
     """Round probabilities to multiples of 1 / `one`, so that each row still adds up to 1.
 
     All are rounded down, then those with the largest loss are raised: no error is as large as 1 / `one`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fixed_point(np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0.0]]), 100).tolist()
-    [[34, 33, 33], [50, 50, 0]]
     """
     parts = belief * one
     low = np.floor(parts)

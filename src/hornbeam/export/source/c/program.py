@@ -36,25 +36,10 @@ OWN_NAMES = (
 class Program:
     """A tree with the settings and names of its C file.
 
-    Parameters
-    ----------
-    name : str
-        Prefix of all names in the file; in capitals, of its constants.
-    tree : Tree
-    flat : LookupTables
-        Stops are numbered from the first place where a row can stop: small numbers make small code.
-    number : Number
-        The type of the values of a row.
-    layout : str
-        "if", "table" or "bins".
-    probability : str
-        "double", "float", "uint16" or "uint8".
-    complete : bool
-        Whether rows have no missing values.
-    features, classes : list of str
-        The identifier of each feature and class.
-    categories : list of list of str
-        The identifiers of the categories of each feature.
+    `name` is the prefix of all names in the file; in capitals, of its constants. The stops of `flat` are numbered from
+    the first place where a row can stop: small numbers make small code. `number` is the type of the values of a row;
+    `layout` is "if", "table" or "bins", `probability` "double", "float", "uint16" or "uint8". `complete`: rows have no
+    missing values. `features`, `classes` and `categories` are identifiers.
     """
 
     name: str

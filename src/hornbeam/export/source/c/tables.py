@@ -15,13 +15,7 @@ __all__ = ["array", "bin_type", "binned_walk", "binning", "flat_walk", "smallest
 
 
 def smallest(values: Iterable[int]) -> str:
-    """Name the smallest integer type that holds all values.
-
-    Examples
-    --------
-    >>> smallest([0, 200]), smallest([-1, 200]), smallest([70_000])
-    ('uint8_t', 'int16_t', 'uint32_t')
-    """
+    """Name the smallest integer type that holds all values."""
     low, high = min(values, default=0), max(values, default=0)
     if low >= 0:
         return next(f"uint{bits}_t" for bits in (8, 16, 32) if high < 2**bits)
