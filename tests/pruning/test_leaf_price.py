@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hornbeam import Feature, Schema, Skeleton, Tree
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import LeafPrice
+from hornbeam.pruning.leaf_price import price_links
 from hornbeam.smoothing import HGS
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import descendants, evidence_stopping
@@ -68,3 +69,9 @@ def test_predictions_of_remaining_nodes_do_not_change(tree):
 def test_a_negative_price_raises():
     with pytest.raises(ParameterError, match="price=-1"):
         LeafPrice(-1)
+
+
+def test_the_price_at_which_the_root_becomes_a_leaf():
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    tree = Tree.raw(Schema((Feature("x"),), (0, 1)), skeleton, np.array([[16, 4], [9, 1], [7, 3]]))
+    assert price_links(tree).alpha.tolist() == pytest.approx([0.4, np.inf, np.inf])

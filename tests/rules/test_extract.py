@@ -1,12 +1,15 @@
 """The rules of a tree give the predictions of the tree."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
+from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
 from hornbeam.rules import extract
+from hornbeam.rules.rule import rules_of
 from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
@@ -79,3 +82,8 @@ def test_intervals_of_a_fitted_tree_are_those_of_its_leaves():
     low, high = interval(clf.tree_, 0.8)
     for node, rule in zip((1, 2), clf.rules(), strict=True):
         np.testing.assert_allclose(rule.interval(0.8), (low[node], high[node]))
+
+
+def test_rules_of_something_else():
+    with pytest.raises(ParameterError, match="This is a list; expected a RuleSet or a fitted RuleClassifier"):
+        rules_of([1])

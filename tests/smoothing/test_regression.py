@@ -21,6 +21,7 @@ from hornbeam.smoothing import (
     Monotone,
     Raw,
 )
+from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree import Tree, count_rows
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import StandardisedTarget
@@ -124,3 +125,9 @@ def test_a_target_of_0_and_1_is_standardised_already():
     tree = TreeRegressor("cart").fit([[0], [1]], [0.0, 1.0]).tree_
     assert StandardisedTarget.of(tree) == StandardisedTarget(0.5, 0.5)
     np.testing.assert_allclose(StandardisedTarget.of(tree).of_tree(tree), [[1, 1], [1, 0], [0, 1]])
+
+
+def test_variances_of_nodes_by_hand():
+    """32/3 at the root, 4 in the right child; each child borrows one row from its parent."""
+    tree = TreeRegressor("cart").fit([[0], [1], [2]], [2.0, 6.0, 10.0]).tree_
+    assert node_variances(tree) == pytest.approx([32 / 3, 16 / 3, 56 / 9, 28 / 9, 28 / 9])

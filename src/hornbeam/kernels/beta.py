@@ -12,72 +12,21 @@ _LEAST, _MOST = 1e-100, 1e100  # beyond, the distribution is a single point in 6
 
 
 def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
-    """Return the distribution function of the beta distribution at x, within 1e-10.
-
-    Parameters
-    ----------
-    a, b : array-like of float
-        Parameters, 0 or more; shapes are broadcast.
-    x : array-like of float
-        From 0 to 1.
-
-    Returns
-    -------
-    float64 array
-
-    Examples
-    --------
-    >>> beta_cdf([1.0, 2.0], 1.0, 0.5).round(6).tolist()
-    [0.5, 0.25]
-    """
+    """Return the distribution function of the beta distribution at x, within 1e-10; shapes are broadcast."""
     a, b, x = np.broadcast_arrays(*(np.asarray(values, np.float64) for values in (a, b, x)))
     found: Floats = _native.beta_cdf(_parameter(a), _parameter(b), np.ascontiguousarray(x).ravel())
     return found.reshape(a.shape)
 
 
 def beta_quantile(a: ArrayLike, b: ArrayLike, p: float) -> Floats:
-    """Return the p-quantile of the beta distribution.
-
-    Parameters
-    ----------
-    a, b : array-like of float
-        Parameters, 0 or more; shapes are broadcast.
-    p : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    float64 array
-
-    Examples
-    --------
-    >>> beta_quantile([1.0, 2.0], 1.0, 0.25).round(6).tolist()
-    [0.25, 0.5]
-    """
+    """Return the p-quantile of the beta distribution; shapes are broadcast."""
     a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
     found: Floats = _native.beta_quantile(_parameter(a), _parameter(b), p)
     return found.reshape(a.shape)
 
 
 def student_bound(freedom: ArrayLike, level: float) -> Floats:
-    """Return the half-width of the central interval of Student's t distribution with this probability.
-
-    Parameters
-    ----------
-    freedom : array-like of float
-        Degrees of freedom, above 0.
-    level : float
-        The probability, between 0 and 1.
-
-    Returns
-    -------
-    float64 array
-
-    Examples
-    --------
-    >>> student_bound([1.0, 10.0], 0.9).round(4).tolist()
-    [6.3138, 1.8125]
-    """
+    """Return the half-width of the central interval of Student's t distribution with this probability."""
     half = np.asarray(freedom, np.float64) / 2
     # t² / (freedom + t²) is beta-distributed. It and its complement are computed apart, each with all of its digits.
     within, rest = beta_quantile(0.5, half, level), beta_quantile(half, 0.5, 1 - level)

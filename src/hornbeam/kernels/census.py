@@ -56,24 +56,7 @@ class Entries(NamedTuple):
 
 
 class Census:
-    """Counts of distinct values of numeric columns while there are few, else of cells.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
-    limit : int
-        Maximum number of distinct values per column; with more, cells are counted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> census = Census(1, limit=3)
-    >>> census.add((np.array([2.0, 0.5, np.nan, 2.0]),))
-    >>> entries = census.entries()
-    >>> floats_of(entries.keys), entries.counts.tolist(), entries.missing.tolist()
-    (array([0.5, 2. ]), [1, 2], [1])
-    """
+    """Counts of distinct values of numeric columns while there are at most `limit`, else of cells."""
 
     __slots__ = ("_native", "limit", "n_features")
 
@@ -105,14 +88,7 @@ class Census:
 
 
 def floats_of(keys: Keys) -> Floats:
-    """Floats from their keys.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> floats_of(np.array([1 << 63, 0x0010000000000000], np.uint64))
-    array([  0., -inf])
-    """
+    """Floats from their keys."""
     return np.where(keys >= ZERO, keys ^ ZERO, ~keys + ONE).view(np.float64)
 
 
@@ -127,19 +103,11 @@ def count_cell_parts(
     ones: Keys,
     some: Keys,
 ) -> None:
-    """Count the rows in the parts of cells, in place.
+    """Count the rows in the parts of cells, in place: `counts`, and the bits set in every key (`ones`) and in some key.
 
-    Parameters
-    ----------
-    columns : tuple of arrays
-        float64, one-dimensional, any stride; NaN = missing.
-    starts : array of int64
-        The cells of column ``f`` are those from ``starts[f]`` up to ``starts[f + 1]``, in order.
-    low, high, digit_shift, digits : array
-        Per cell: its first and last key, and the bits (``digits`` of them above ``digit_shift``) that number
-        its 2**digits parts.
-    counts, ones, some : array of int64, uint64, uint64; in and out
-        Per part, cell after cell: its rows, the bits set in every key and those set in some key.
+    Columns are float64 of any stride, NaN is missing. The cells of column ``f`` are those from ``starts[f]`` up to
+    ``starts[f + 1]``, in order. `low` and `high` are the first and last key of a cell; ``digits`` bits above
+    ``digit_shift`` number its 2**digits parts.
     """
     count_parts(columns, starts, low, high, digit_shift, digits, counts, ones, some)
 
@@ -148,12 +116,6 @@ def to_equal_bins(counts: Counts, max_bins: int) -> Counts:
     """Cut a run of counts into bins of nearly equal sums; return the last index of every bin but the last.
 
     An entry heavier than the mean bin is a bin of its own; the other entries fill the remaining bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> to_equal_bins(np.array([1, 1, 1, 9, 1, 1]), 3).tolist()
-    [2, 3]
     """
     result: Counts = equal_bins(counts, max_bins)
     return result

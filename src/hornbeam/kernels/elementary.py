@@ -12,46 +12,22 @@ __all__ = ["exp", "exp2", "log", "log2"]
 
 
 def exp(values: ArrayLike) -> Floats:
-    """Raise e to each value; within 1 unit in the last place.
-
-    Examples
-    --------
-    >>> exp([0.0, -1.0]).tolist()
-    [1.0, 0.36787944117144233]
-    """
+    """Raise e to each value; within 1 unit in the last place."""
     return _each(_native.exp, values)
 
 
 def exp2(values: ArrayLike) -> Floats:
-    """Raise 2 to each value, from -1000 to 1000; exact for whole numbers, else within 1 unit in the last place.
-
-    Examples
-    --------
-    >>> exp2([3.0, -1.0]).tolist()
-    [8.0, 0.5]
-    """
+    """Raise 2 to each value, from -1000 to 1000; exact for whole numbers, else within 1 unit in the last place."""
     return _each(_native.exp2, values)
 
 
 def log(values: ArrayLike) -> Floats:
-    """Return the natural logarithm of each value, within 1 unit in the last place; minus infinity at 0.
-
-    Examples
-    --------
-    >>> log([1.0, 2.0, 0.0]).tolist()
-    [0.0, 0.6931471805599453, -inf]
-    """
+    """Return the natural logarithm of each value, within 1 unit in the last place; minus infinity at 0."""
     return _each(_native.log, values)
 
 
 def log2(values: ArrayLike) -> Floats:
-    """Return the logarithm to base 2 of each value, within 2 units in the last place; exact for powers of two.
-
-    Examples
-    --------
-    >>> log2([8.0, 0.5]).tolist()
-    [3.0, -1.0]
-    """
+    """Return the logarithm to base 2 of each value, within 2 units in the last place; exact for powers of two."""
     return _each(_native.log2, values)
 
 

@@ -27,40 +27,9 @@ def encode(
 ) -> tuple[Codes, int]:
     """Encode every value; also return the first nominal column with a code out of range (-1: none).
 
-    Parameters
-    ----------
-    columns : tuple of arrays
-        float64 (numeric) or int32 (nominal, -1 = missing), one-dimensional, any stride.
-    edges, starts : array
-        The edges of feature ``f`` are ``edges[starts[f]:starts[f + 1]]``.
-    n_codes : array of int32
-        The missing code of each feature, at most 65,535.
-    nominal : array of bool
-        Which columns hold category codes.
-    n_rows, n_jobs : int
-        Length of the columns; maximum number of threads.
-
-    Returns
-    -------
-    codes : array of uint8 or uint16, C-contiguous (n_rows, n_features)
-        uint8 if every missing code fits.
-    unknown : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes, unknown = encode(
-    ...     (np.array([0.5, 2.0, np.nan]), np.array([1, -1, 0], np.int32)),
-    ...     np.array([1.0]),
-    ...     np.array([0, 1, 1]),
-    ...     np.array([2, 2], np.int32),
-    ...     np.array([False, True]),
-    ...     n_rows=3,
-    ... )
-    >>> codes
-    array([[0, 1],
-           [1, 2],
-           [2, 0]], dtype=uint8)
+    Columns are float64 (numeric) or int32 (nominal, -1 = missing), of any stride. The edges of feature ``f`` are
+    ``edges[starts[f]:starts[f + 1]]``; ``n_codes[f]`` is its missing code, at most 65,535. Codes are C-contiguous
+    (n_rows, n_features), and uint8 if every missing code fits.
     """
     narrow = max(n_codes.tolist(), default=0) <= 255
     codes: Codes = np.empty((n_rows, len(columns)), np.uint8 if narrow else np.uint16)

@@ -32,32 +32,11 @@ def sample(
 ) -> Posterior:
     """Run one chain and average its states.
 
-    Parameters
-    ----------
-    parent : int32 array of shape (n,)
-        In level order.
-    own : int64 array of shape (n, K)
-        Rows of each class that stop at each node.
-    group : int32 array of shape (n,)
-        Nodes of one group have the same concentration; the root's entry is ignored.
-    sweeps, burn_in : int
-        Total number of sweeps, and how many of them come before the first recorded one.
-    seed : int
-        From 0 to 2**64 - 1. The same seed gives the same bits on every machine.
-    concentration : float
-        Concentration of every node but the root; the initial value if it is sampled.
-    root_concentration : float
-        Concentration of the root, whose base is uniform.
-    prior : (float, float), optional
-        Shape (1 or more) and rate of the gamma prior of a sampled concentration; None keeps it fixed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> parent, own = np.array([-1, 0, 0], np.int32), np.array([[0, 0], [3, 0], [1, 2]])
-    >>> settings = {"sweeps": 20_000, "burn_in": 100, "concentration": 1.0, "root_concentration": 2.0}
-    >>> sample(parent, own, np.zeros(3, np.int32), seed=1, **settings).belief[:, 0].round(2).tolist()
-    [0.61, 0.9, 0.4]
+    Nodes are in level order; `own` has the rows of each class that stop at each node, of shape (n, K). Nodes of one
+    `group` have the same concentration; that of the root, whose base is uniform, is `root_concentration`. `burn_in` of
+    the `sweeps` come before the first recorded one. The same seed, from 0 to 2**64 - 1, gives the same bits on every
+    machine. `prior` has the shape (1 or more) and rate of the gamma prior of a sampled concentration, whose initial
+    value is `concentration`; None keeps it fixed.
     """
     shape, rate = prior if prior is not None else (1.0, 1.0)
     chain = HdpChain(

@@ -85,12 +85,8 @@ class SoftRows(NamedTuple):
     def search(self, rules: SearchRules, leaf: LeafRules, n_jobs: int = 1) -> tuple[Indices, Bools]:
         """Find the tree that explains most of the shares.
 
-        Returns
-        -------
-        feature : int32 array of shape (n_nodes,)
-            In preorder; -1 for a leaf.
-        left : bool array of shape (n_nodes, 256)
-            Whether each code goes left.
+        Returns the feature of each node in preorder, -1 for a leaf, and whether each code goes left, of shape (n_nodes,
+        256).
         """
         feature, left = _native.search_tree(
             *self,
@@ -116,34 +112,12 @@ class SoftRows(NamedTuple):
 def fit_log_odds(
     values: Floats, probability: Floats, weight: Floats, low: Floats, high: Floats, ridge: float, sweeps: int
 ) -> tuple[Floats, Floats]:
-    """Regress class probabilities on a few terms by multinomial logistic regression.
+    """Regress class probabilities on a few terms by multinomial logistic regression; return slopes and centres.
 
-    Parameters
-    ----------
-    values : float64 array of shape (n_rows, n_terms)
-        Of mean 0 and variance 1.
-    probability : float64 array of shape (n_rows, n_classes)
-    weight : float64 array of shape (n_rows,)
-    low, high : float64 arrays of shape (n_terms,)
-        Range of the centres.
-    ridge : float
-        Penalty of the squared slopes, beside the mean log loss.
-    sweeps : int
-        Most Newton steps.
-
-    Returns
-    -------
-    slope : float64 array of shape (n_terms, n_classes)
-    centre : float64 array of shape (n_terms,)
-        Where a term changes nothing: the score of a class is the logarithm of its mean probability plus the sum of
-        ``slope * (value - centre)``.
-
-    Examples
-    --------
-    >>> at, end = np.array([[-1.0], [1.0]]), np.ones(1)
-    >>> slope, _ = fit_log_odds(at, np.array([[0.8, 0.2], [0.2, 0.8]]), np.ones(2), -end, end, 1e-9, 50)
-    >>> (slope[0, 1] - slope[0, 0]).round(3)
-    np.float64(1.386)
+    `values` have mean 0 and variance 1 and the shape (n_rows, n_terms). A centre, between `low` and `high`, is where a
+    term changes nothing: the score of a class is the logarithm of its mean probability plus the sum of
+    ``slope * (value - centre)``. `ridge` is the penalty of the squared slopes, beside the mean log loss; `sweeps` are
+    the most Newton steps.
     """
     slope, centre = _native.fit_log_odds(values, probability, weight, low, high, ridge, sweeps)
     return slope, centre

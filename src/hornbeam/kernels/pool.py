@@ -33,23 +33,13 @@ type _Tasks = SimpleQueue[_Task | None]  # None: no more tasks
 
 
 class Pool(Executor):
-    """Executor with threads that start as tasks are submitted.
+    """Executor of at most `n_threads` threads, which start as tasks are submitted.
 
     ``concurrent.futures.ThreadPoolExecutor`` raises a RuntimeError if a thread cannot be started. This pool works with
     the threads it has, and without any it runs each task in `submit`. Results do not depend on the number of threads.
+
     An interrupt can come just before `shutdown`, and threads then wait for tasks: they do not keep the interpreter from
     ending, and they end with the pool object.
-
-    Parameters
-    ----------
-    n_threads : int
-        Maximum number of threads.
-
-    Examples
-    --------
-    >>> with Pool(2) as pool:
-    ...     list(pool.map(abs, [-1, 2, -3]))
-    [1, 2, 3]
     """
 
     def __init__(self, n_threads: int) -> None:

@@ -17,39 +17,11 @@ type Row = Floats | Sequence[float]
 class Router:
     """The arrays of a skeleton, checked once and packed for speed.
 
-    Parameters
-    ----------
-    first_child, n_children, feature : int32 arrays
-    threshold : float64 array
-    slot_start, slot_of, missing_slot : int32 arrays
-        The tree as data. Contents are checked; whatever could lead a walk out of the arrays raises `ValueError`.
-
-    Notes
-    -----
-    Values come as a float64 matrix (rows by features, any strides, numeric splits only) or as a list of
-    columns: float64 for numeric and ordinal features (NaN is missing), int32 codes for nominal ones (-1 is
-    missing, -2 a category the schema does not know). Columns that no split reads are ignored.
-
-    The interpreter's lock is released, so threads may route slices of the rows at the same time.
-
-    Examples
-    --------
-    A root that splits on ``x0 <= 0.5`` and stops rows without a value:
-
-    >>> import numpy as np
-    >>> router = Router(
-    ...     first_child=np.array([1, -1, -1], np.int32),
-    ...     n_children=np.array([2, 0, 0], np.int32),
-    ...     feature=np.array([0, -1, -1], np.int32),
-    ...     threshold=np.array([0.5, np.nan, np.nan]),
-    ...     slot_start=np.zeros(4, np.int32),
-    ...     slot_of=np.zeros(0, np.int32),
-    ...     missing_slot=np.array([-1, -1, -1], np.int32),
-    ... )
-    >>> router.nodes(np.array([[0.5], [0.6], [np.nan]]))
-    array([1, 2, 0], dtype=int32)
-    >>> router.node_of_row((0.6,))
-    2
+    Whatever could lead a walk out of the arrays raises `ValueError`. Values come as a float64 matrix (rows by features,
+    any strides, numeric splits only) or as a list of columns: float64 for numeric and ordinal features (NaN is
+    missing), int32 codes for nominal ones (-1 is missing, -2 a category the schema does not know). Columns that no
+    split reads are ignored. The interpreter's lock is released, so threads may route slices of the rows at the same
+    time.
     """
 
     __slots__ = ("_packed", "depth", "fractional", "n_features", "n_nodes")
@@ -89,18 +61,8 @@ class Router:
     ) -> Floats:
         """Return for each row the prediction (belief) of the node where it stops.
 
-        Parameters
-        ----------
-        X : matrix or list of columns
-        belief : float64 array of shape (n_nodes, n_classes)
-        weight : float64 array of shape (n_nodes,), optional
-            Evidence of each node; needed by a `fractional` tree, where a row with a missing value gets the mean of all
-            children weighted by it (the node's own prediction if no child has any).
-        out : float64 array of shape (n_rows, n_classes), optional
-
-        Returns
-        -------
-        float64 array of shape (n_rows, n_classes)
+        A `fractional` tree needs `weight`, the evidence of each node: a row with a missing value gets the mean of all
+        children weighted by it (the node's own prediction if no child has any).
         """
         filled = np.empty((_n_rows(X), belief.shape[1])) if out is None else out
         self._packed.fill_predictions(X, belief, weight, filled)

@@ -11,33 +11,11 @@ __all__ = ["SlopedLeaves"]
 
 
 class SlopedLeaves:
-    """The terms of the leaves of a router, packed for speed.
+    """The terms of the leaves of a router, packed for speed; each row goes to one node.
 
-    Parameters
-    ----------
-    router : Router
-        Of a tree that sends each row to one node.
-    belief : float64 array of shape (n_nodes, n_outputs)
-    node, feature, category : int32 arrays of shape (m,)
-    low, high, centre : float64 arrays of shape (m,)
-    slope : float64 array of shape (m, n_outputs)
-        The terms (`hornbeam.tree.Slopes`). Whatever could lead out of the arrays raises `ValueError`.
-    regression : bool
-        Whether the terms are added to a mean, not to logarithms of probabilities.
-
-    Notes
-    -----
-    Rows are given as to `Router`. The interpreter's lock is released.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.tree import Skeleton
-    >>> one, zero = np.ones(1), np.zeros(1, np.int32)
-    >>> terms = zero, zero, zero - 1, -one, one, 0 * one, np.array([[2.0]])
-    >>> leaves = SlopedLeaves(Skeleton.leaf().router, np.array([[5.0]]), *terms, regression=True)
-    >>> leaves.predict_row((0.5,)), leaves.predict_row((7.0,))
-    ((6.0,), (7.0,))
+    The terms are those of `hornbeam.tree.Slopes`; whatever could lead out of the arrays raises `ValueError`. In
+    regression they are added to a mean, else to logarithms of probabilities. Rows are given as to `Router`. The
+    interpreter's lock is released.
     """
 
     __slots__ = ("_packed",)

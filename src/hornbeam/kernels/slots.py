@@ -13,13 +13,7 @@ _LARGEST = 126  # so that slot + 1 still fits 8 bits
 
 
 def narrow_slots(slots: Slots) -> Slots:
-    """Return slots as int8 if all of them fit, else unchanged.
-
-    Examples
-    --------
-    >>> narrow_slots(np.array([0, -1, 1], np.int32)).dtype, narrow_slots(np.array([0, 500], np.int32)).dtype
-    (dtype('int8'), dtype('int32'))
-    """
+    """Return slots as int8 if all of them fit, else unchanged."""
     if slots.dtype == np.int8 or (len(slots) and int(slots.max()) > _LARGEST):
         return slots
     return slots.astype(np.int8)

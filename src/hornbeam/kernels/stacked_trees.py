@@ -12,32 +12,12 @@ STRENGTH_NAMES = ("scale", "size", "depth", "impurity", "prior", "own")
 
 
 class StackedTrees:
-    """Concatenated trees with their training rows and held-out rows.
+    """Concatenated trees with their training rows and held-out rows, by class; the arrays are copied.
 
-    Parameters
-    ----------
-    parent : int32 array of shape (n,)
-        -1 for the roots; every other parent comes before its children.
-    evidence : float64 array of shape (n, K)
-        Rows of each class.
-    held : float64 array of shape (n, K), optional
-        Held-out rows of each class that stop at each node.
-    impurity : float64 array of shape (n,), optional
-        Factor of the strength of that name; default: the entropy of the classes, 1 if all are equally frequent.
-
-    Notes
-    -----
-    The arrays are copied. The interpreter's lock is released during the calls; threads that use the same object wait
-    for each other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> parent = np.array([-1, 0, 0], np.int32)
-    >>> trees = StackedTrees(parent, np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 2.0]]))
-    >>> belief, borrowed = trees.predict(np.zeros(6))
-    >>> belief[1].round(3).tolist(), borrowed.tolist()
-    ([0.611, 0.389], [1.0, 2.0, 2.0])
+    `parent` is -1 for the roots; every other parent comes before its children. `held` are the held-out rows that stop
+    at each node. `impurity` is the factor of the strength of that name; default: the entropy of the classes, 1 if all
+    are equally frequent. The interpreter's lock is released during the calls; threads that use the same object wait for
+    each other.
     """
 
     __slots__ = ("_trees",)
@@ -48,27 +28,11 @@ class StackedTrees:
         self._trees: Any = _native.StackedTrees(parent, evidence, held, impurity)
 
     def predict(self, strengths: Floats) -> tuple[Floats, Floats]:
-        """Return the class probabilities of every node, and the rows that it borrows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> StackedTrees(np.array([-1], np.int32), np.array([[3.0, 0.0]])).predict(np.zeros(6))
-        (array([[0.875, 0.125]]), array([1.]))
-        """
+        """Return the class probabilities of every node, and the rows that it borrows."""
         belief, borrowed = self._trees.probabilities(strengths)
         return belief, borrowed
 
     def loss(self, strengths: Floats) -> tuple[float, Floats]:
-        """Return the squared loss of the held-out rows, summed over rows and classes, and its derivatives.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> trees = StackedTrees(np.array([-1], np.int32), np.array([[3.0, 0.0]]), np.array([[1.0, 1.0]]))
-        >>> cost, slope = trees.loss(np.zeros(6))
-        >>> cost, slope.round(4).tolist()
-        (1.5625, [0.0, 0.0, 0.0, 0.0, -0.2812, 0.309])
-        """
+        """Return the squared loss of the held-out rows, summed over rows and classes, and its derivatives."""
         cost, slope = self._trees.loss(strengths)
         return cost, slope

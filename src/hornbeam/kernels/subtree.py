@@ -242,13 +242,7 @@ def as_data_error(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[No
 
 
 def check_rows(rows: Rows, spec: GrowthSpec) -> None:
-    """Check that codes, labels and weights are within their ranges.
-
-    Raises
-    ------
-    DataError
-        If a code, a label or a weight is outside its range.
-    """
+    """Raise `DataError` if a code, a label or a weight is outside its range."""
     with as_data_error():
         _native.check_codes(*rows, spec.columns)
     if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:

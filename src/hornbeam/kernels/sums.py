@@ -11,24 +11,12 @@ __all__ = ["dot", "exact_sums", "row_dots", "row_sums"]
 
 
 def dot(one: Floats, other: Floats) -> float:
-    """Add up the products of two arrays, from the first to the last.
-
-    Examples
-    --------
-    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    11.0
-    """
+    """Add up the products of two arrays, from the first to the last."""
     return float(np.add.accumulate((one * other).ravel())[-1]) if one.size else 0.0
 
 
 def row_sums[Number: (np.float64, np.int64)](matrix: NDArray[Number]) -> NDArray[Number]:
-    """Add up each row of a matrix, from the first column to the last.
-
-    Examples
-    --------
-    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
-    [3.0, 7.0]
-    """
+    """Add up each row of a matrix, from the first column to the last."""
     columns = np.ascontiguousarray(matrix.T)
     sums: NDArray[Number] = columns[0].copy()
     for column in columns[1:]:
@@ -37,13 +25,7 @@ def row_sums[Number: (np.float64, np.int64)](matrix: NDArray[Number]) -> NDArray
 
 
 def row_dots(one: Floats, other: Floats) -> Floats:
-    """Add up the products of two matrices in each row, from the first column to the last.
-
-    Examples
-    --------
-    >>> row_dots(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 1.0], [2.0, 2.0]])).tolist()
-    [3.0, 14.0]
-    """
+    """Add up the products of two matrices in each row, from the first column to the last."""
     return row_sums(one * other)
 
 
@@ -51,23 +33,6 @@ def exact_sums(place: NDArray[np.integer[Any]], values: Floats, n_places: int) -
     """Add up the numbers of each place without rounding, as whole multiples of 2**-1126.
 
     Such sums can be added in any order with the same result. At most 2**26 numbers, none of them NaN or infinite.
-
-    Parameters
-    ----------
-    place : int array of shape (n,)
-        From 0 to `n_places` - 1.
-    values : float64 array of shape (n,)
-    n_places : int
-
-    Returns
-    -------
-    array of Python int of shape (n_places,)
-
-    Examples
-    --------
-    >>> sums = exact_sums(np.array([0, 1, 0, 0]), np.array([1e100, 0.5, 3.0, -1e100]), 2)
-    >>> (sums / 2**1126).tolist()
-    [3.0, 0.5]
     """
     mantissa, exponent = np.frexp(values)
     whole = np.ldexp(mantissa, 53).astype(np.int64)

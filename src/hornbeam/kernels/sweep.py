@@ -21,25 +21,9 @@ __all__ = [
 
 
 def least_costs(belief: Floats, costs: Floats) -> tuple[Floats, Indices]:
-    """Find the least expected cost of each row of `belief` and the class whose prediction has it.
+    """Find the least expected cost of each row of `belief` and the class whose prediction has it, the first of equals.
 
-    Parameters
-    ----------
-    belief : float64 array of shape (n, K)
-    costs : float64 array of shape (K, K)
-        ``costs[true, predicted]``.
-
-    Returns
-    -------
-    least : float64 array of shape (n,)
-    action : int32 array of shape (n,)
-        The first class of equals.
-
-    Examples
-    --------
-    >>> least, action = least_costs(np.array([[0.7, 0.3]]), np.array([[0.0, 1.0], [5.0, 0.0]]))
-    >>> least.tolist(), action.tolist()
-    ([0.7], [1])
+    ``costs[true, predicted]`` has the shape (K, K).
     """
     least, action = np.empty(len(belief)), np.empty(len(belief), np.int32)
     _native.least_costs(belief, costs, least, action)
@@ -56,14 +40,7 @@ class PrunedShape(NamedTuple):
 
 
 def prune_shape(first_child: Indices, n_children: Indices, cut: Bools) -> PrunedShape:
-    """Make leaves of the nodes in `cut`, and renumber the remaining nodes.
-
-    Examples
-    --------
-    >>> shape = prune_shape(*np.array([[1, -1, 3, -1, -1], [2, 0, 2, 0, 0]], np.int32), np.arange(5) == 2)
-    >>> shape.node.tolist(), shape.parent.tolist(), shape.n_children.tolist()
-    ([0, 1, 2], [-1, 0, 0], [2, 0, 0])
-    """
+    """Make leaves of the nodes in `cut`, and renumber the remaining nodes."""
     n = len(n_children)
     # NumPy allocates large arrays in huge pages, which a vector of the kernel would not use.
     shape = PrunedShape(np.empty(n, np.int64), *(np.empty(n, np.int32) for _ in range(3)))
@@ -76,17 +53,7 @@ def prune_shape(first_child: Indices, n_children: Indices, cut: Bools) -> Pruned
 def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Counts]:
     """Order nodes by height: leaves first, each frontier in level order.
 
-    Returns
-    -------
-    order : int32 array of shape (n,)
-    begin : int64 array
-        Frontier ``h`` is ``order[begin[h]:begin[h + 1]]``.
-
-    Examples
-    --------
-    >>> order, begin = frontiers(np.array([1, -1, 3, -1, -1], np.int32), np.array([2, 0, 2, 0, 0], np.int32))
-    >>> order.tolist(), begin.tolist()
-    ([1, 3, 4, 2, 0], [0, 3, 4, 5])
+    Frontier ``h`` is ``order[begin[h]:begin[h + 1]]``.
     """
     order, begin = _native.frontiers(first_child, n_children)
     return order, begin
@@ -111,20 +78,7 @@ class ExpectedCosts(NamedTuple):
 class PruneSweep:
     """Bottom-up decision for each node whether it costs less as a leaf than as a subtree.
 
-    Parameters
-    ----------
-    first_child, n_children : int32 arrays of shape (n,)
-    costs : GivenCosts or ExpectedCosts
-    slack, relative : float, default 0
-        A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
-
-    Examples
-    --------
-    >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
-    >>> sweep = PruneSweep(*shape, GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
-    >>> sweep.decide_all()
-    >>> sweep.cut.tolist(), sweep.value.tolist()
-    ([True, False, False], [3.0, 1.0, 2.0])
+    A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
     """
 
     __slots__ = ("_sweep", "cut", "value")
@@ -166,14 +120,5 @@ class WeakestLinks(NamedTuple):
 def weakest_links(
     first_child: Indices, n_children: Indices, as_leaf: Floats, staying: Floats
 ) -> WeakestLinks:
-    """Find for every node the penalty per leaf at which it is cut.
-
-    Examples
-    --------
-    A root of cost 4 over leaves of cost 1 each: the second leaf saves 2.
-
-    >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
-    >>> weakest_links(*shape, as_leaf=np.array([4.0, 1.0, 1.0]), staying=np.zeros(3)).alpha.tolist()
-    [2.0, inf, inf]
-    """
+    """Find for every node the penalty per leaf at which it is cut."""
     return WeakestLinks(*_native.weakest_links(first_child, n_children, as_leaf, staying))

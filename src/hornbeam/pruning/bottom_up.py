@@ -32,28 +32,9 @@ def bottom_up(
 ) -> Bools:
     """Find the nodes that cost no more as leaves than what is kept of their subtrees.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    as_leaf : float64 array of shape (n_nodes,)
-        Cost of each node if it is a leaf.
-    staying : float64 array of shape (n_nodes,)
-        Cost, at an inner node, of the rows that stop there.
-    slack, relative : float, default 0
-        A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
-    n_jobs : int, default 1
-        Threads that share each frontier of nodes of one height; the result does not depend on them.
-
-    Returns
-    -------
-    bool array of shape (n_nodes,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> bottom_up(stump, np.array([3.0, 1.0, 2.0]), np.zeros(3)).tolist()
-    [True, False, False]
+    `as_leaf` is the cost of each node if it is a leaf, `staying` the cost, at an inner node, of the rows that stop
+    there. A node is cut where ``as_leaf <= below + slack + relative * abs(below)``. Threads share each frontier of
+    nodes of one height; the result does not depend on them.
     """
     costs = GivenCosts(as_leaf, staying)
     sweep = PruneSweep(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
@@ -61,27 +42,9 @@ def bottom_up(
 
 
 def run_sweep(skeleton: Skeleton, sweep: PruneSweep, n_jobs: int = 1) -> Bools:
-    """Process every node of a sweep, and return which become leaves.
+    """Process every node of a new sweep, and return which become leaves.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    sweep : PruneSweep
-        Of the same nodes, none of them processed yet.
-    n_jobs : int, default 1
-        Threads that share each frontier; one thread walks the levels backwards instead.
-
-    Returns
-    -------
-    bool array of shape (n_nodes,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> costs = GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
-    >>> run_sweep(stump, PruneSweep(stump.first_child, stump.n_children, costs)).tolist()
-    [True, False, False]
+    Several threads share each frontier; one thread walks the levels backwards instead.
     """
     if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
         sweep.decide_all()
@@ -107,15 +70,7 @@ def _run_by_frontier(sweep: PruneSweep, order: Indices, begin: list[int], n_jobs
 
 
 def stopping_at_inner[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]:
-    """Count the rows that stop at each inner node: its count minus that of its children; 0 on leaves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> stopping_at_inner(stump, np.array([5, 1, 3])).tolist()
-    [1, 0, 0]
-    """
+    """Count the rows that stop at each inner node: its count minus that of its children; 0 on leaves."""
     out: NDArray[Any] = np.zeros_like(counts)
     if not np.array_equal(counts[skeleton.is_leaf].sum(axis=0), counts[0]):  # else every row is in a leaf
         inner = np.flatnonzero(skeleton.n_children)

@@ -16,23 +16,9 @@ type _Ids = NDArray[np.intp]
 
 
 def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
-    """Add a leaf for each unseen category to every nominal split.
+    """Add a leaf for each unseen category to every nominal split, after its siblings.
 
-    Returns
-    -------
-    Skeleton
-        The same splits; new leaves come after their siblings.
-    origin : intp array
-        The node of `skeleton` that each node was; its number of nodes or more for new leaves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> run = {"slot_start": [0, 3, 3, 3], "slot_of": [0, -1, 1]}
-    >>> colour = Skeleton.of([2, 0, 0], [0, -1, -1], [np.nan] * 3, **run)
-    >>> opened, origin = open_branches(colour)
-    >>> opened.slot_of.tolist(), origin.tolist()
-    ([0, 2, 1], [0, 1, 2, 3])
+    Also returns the node of `skeleton` that each node was; its number of nodes or more for new leaves.
     """
     n = skeleton.n_nodes
     unseen = np.flatnonzero(skeleton.slot_of < 0)
@@ -62,30 +48,8 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
 def transplant(skeleton: Skeleton, standing: Indices, kept: Bools) -> tuple[Skeleton, _Ids]:
     """Make the skeleton in which some nodes are replaced by the split and the children of another.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    standing : int32 array of shape (n_nodes,)
-        The node whose split is used in the place of each node.
-    kept : bool array of shape (n_nodes,)
-        Nodes that are not kept are left out, with all below; rows of their categories stop above.
-
-    Returns
-    -------
-    Skeleton
-    places : intp array
-        The place of each of its nodes in `skeleton`.
-
-    Examples
-    --------
-    The right child of the root replaces the root:
-
-    >>> import numpy as np
-    >>> threshold = [0.2, np.nan, 0.7, np.nan, np.nan]
-    >>> tree = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], threshold)
-    >>> moved, places = transplant(tree, np.array([2, 1, 2, 3, 4]), np.ones(5, bool))
-    >>> moved.threshold.tolist(), places.tolist()
-    ([0.7, nan, nan], [0, 3, 4])
+    `standing` is the node whose split is used in the place of each node. Nodes that are not `kept` are left out, with
+    all below; rows of their categories stop above. Also returns the place of each new node in `skeleton`.
     """
     levels = [np.zeros(1, np.intp)]
     while len(levels[-1]):

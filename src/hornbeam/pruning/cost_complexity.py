@@ -176,23 +176,8 @@ def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostCom
 def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
     """Find for every node the smallest alpha at which it is cut; infinite on a leaf.
 
-    Parameters
-    ----------
-    tree : Tree
-    impurity : {"gini", "entropy", "error"}, default "gini"
-
-    Returns
-    -------
-    float64 array of shape (n_nodes,)
-        A node is a leaf of ``CostComplexity(alpha)(tree)`` from its own value on, and removed from the smallest
-        value of its ancestors on.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
-    >>> cut_alphas(TreeClassifier("cart").fit(X, y).tree_).round(3).tolist()
-    [0.25, inf, 0.125, 0.167, inf, inf, inf]
+    A node is a leaf of ``CostComplexity(alpha)(tree)`` from its own value on, and removed from the smallest value of
+    its ancestors on.
     """
     _check_impurity(impurity)
     links, scale = _links(tree, impurity)

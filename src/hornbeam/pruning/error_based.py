@@ -137,11 +137,5 @@ def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "
 
 @lru_cache(maxsize=1 << 16)
 def errors_of_one_leaf(n: float, e: float, confidence: float = 0.25, constants: str = "j48") -> float:
-    """Estimate the errors of one leaf, kept for the next leaf of the same size.
-
-    Examples
-    --------
-    >>> round(errors_of_one_leaf(16.0, 1.0), 3)
-    2.476
-    """
+    """Estimate the errors of one leaf, kept for the next leaf of the same size."""
     return float(pessimistic_errors(np.array([n]), np.array([e]), confidence, constants)[0])

@@ -18,41 +18,17 @@ __all__ = ["WorkSpan", "frontiers", "work_span"]
 def frontiers(skeleton: Skeleton) -> tuple[Indices, Counts]:
     """Order nodes by height, the distance to the deepest leaf below: leaves first, the root last.
 
-    Returns
-    -------
-    order : int32 array of shape (n_nodes,)
-    begin : int64 array of shape (height + 2,)
-        Frontier ``h`` is ``order[begin[h]:begin[h + 1]]``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> threshold = [0.5, np.nan, 0.7, np.nan, np.nan]
-    >>> order, begin = frontiers(Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], threshold))
-    >>> order.tolist(), begin.tolist()
-    ([1, 3, 4, 2, 0], [0, 3, 4, 5])
+    Frontier ``h`` is ``order[begin[h]:begin[h + 1]]``.
     """
     return sweep.frontiers(skeleton.first_child, skeleton.n_children)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkSpan:
-    """Work and span of a bottom-up sweep.
+    """Work and span of a bottom-up sweep, in operations, and the number of nodes of each frontier, leaves first.
 
-    Parameters
-    ----------
-    work : float
-        All operations; also the span of a sequential sweep.
-    span : float
-        Operations on the critical path if each frontier is processed in parallel: the sum over frontiers of their
-        largest node.
-    sizes : tuple of int
-        Nodes of each frontier, leaves first.
-
-    Examples
-    --------
-    >>> WorkSpan(work=11.0, span=4.0, sizes=(6, 3, 1, 1))
-    WorkSpan(work=11.0, span=4.0, sizes=(6, 3, 1, 1))
+    The span is that of the critical path if each frontier is processed in parallel: the sum over frontiers of their
+    largest node. A sequential sweep has the work as its span.
     """
 
     work: float

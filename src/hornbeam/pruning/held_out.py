@@ -21,27 +21,11 @@ type PruningRows = Table | Callable[[Tree], Floats]
 
 
 def held_out(tree: Tree, table: PruningRows) -> Floats:
-    """Sum the weights of held-out rows by node and class.
+    """Sum the weights of held-out rows by node and class; in a regression tree weight, sum and sum of squares.
 
     A row with a missing value that goes to every child is split in proportion to the evidence of the tree, as in
-    prediction. Rows that are not in memory are passed as a function: `hornbeam.out_of_core.HeldOutSource`.
-
-    Returns
-    -------
-    float64 array of shape (n_nodes, n_classes)
-        In a regression tree, of shape (n_nodes, 3): weight, sum and sum of squares.
-
-    Raises
-    ------
-    DataError
-        If the table was not read with the tree's schema, or has no target.
-
-    Examples
-    --------
-    >>> from hornbeam import Table, TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[1], [2], [3]], ["a", "a", "b"]).tree_
-    >>> held_out(tree, Table.read([[1], [3], [3]], ["a", "a", "b"], schema=tree.schema)).tolist()
-    [[2.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    prediction. Rows that are not in memory are passed as a function: `hornbeam.out_of_core.HeldOutSource`. `DataError`
+    if the table was not read with the tree's schema, or has no target.
     """
     if not isinstance(table, Table):
         return table(tree)
@@ -58,13 +42,6 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
 
 
 def predictions(belief: Floats) -> Indices:
-    """Return the most probable class of every node, the first of equals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> predictions(np.array([[0.5, 0.5], [0.2, 0.8]])).tolist()
-    [0, 1]
-    """
+    """Return the most probable class of every node, the first of equals."""
     near = belief >= belief.max(axis=1, keepdims=True) - _ROUNDING
     return near.argmax(axis=1).astype(np.int32)

@@ -67,16 +67,6 @@ def price_links(tree: Tree) -> WeakestLinks:
     """Find for every node the price from which on `LeafPrice` makes it a leaf.
 
     Subtrees of increasing prices are nested, so all of them are known from one sweep.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> tree = TreeClassifier(smoothing="hgs", pruning=None).fit(X, y).tree_
-    >>> price = price_links(tree).alpha[0]
-    >>> LeafPrice(0.999 * price)(tree).n_leaves, LeafPrice(1.001 * price)(tree).n_leaves
-    (2, 1)
     """
     as_leaf, staying = _expected_losses(tree)
     skeleton = tree.skeleton

@@ -40,14 +40,7 @@ class RowPruner(Pruner, Protocol):
 
 
 def uses_rows(pruner: Pruner | None) -> TypeGuard[RowPruner]:
-    """Whether a pruner, which may be any callable, uses the rows the tree was grown from.
-
-    Examples
-    --------
-    >>> from hornbeam.pruning import Collapse, ErrorBased
-    >>> uses_rows(ErrorBased()), uses_rows(ErrorBased(raising=False)), uses_rows(Collapse())
-    (True, False, False)
-    """
+    """Whether a pruner, which may be any callable, uses the rows the tree was grown from."""
     return getattr(pruner, "uses_rows", False) is True
 
 

@@ -39,39 +39,12 @@ def raise_branches(
 ) -> Tree:
     """Prune bottom-up: every node becomes a leaf, is replaced by its largest branch, or stays.
 
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-        The rows the tree was grown from.
-    estimate : callable
-        From class weights of leaves to their expected errors.
-    estimate_one : callable
-        The same of one leaf, from the weight of its rows and of those that are not of its most frequent class.
-    slack : float
-        Expected errors that a simpler tree may have more.
-    step : Step
-        Added to the history.
+    `table` are the rows the tree was grown from; `DataError` if they are not. `estimate` maps class weights of leaves
+    to their expected errors; `estimate_one` does so for one leaf, from the weight of its rows and of those that are not
+    of its most frequent class. A simpler tree may have `slack` more expected errors.
 
-    Returns
-    -------
-    Tree
-        With raw frequencies as belief. Gains are unknown at nodes with new rows. In a tree of fractional rows a missing
-        value that is new to a raised split goes to every child, in others it stops there.
-
-    Raises
-    ------
-    DataError
-        If the table's rows are not those of the tree's evidence.
-
-    Examples
-    --------
-    >>> from hornbeam.pruning.error_based import errors_of_one_leaf, expected_errors
-    >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
-    >>> from hornbeam.tree import Skeleton, count_rows
-    >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan]), table)
-    >>> raise_branches(tree, table, expected_errors, errors_of_one_leaf, 0.1, Step.of("example"))
-    Tree(1 node, 1 leaf, depth 0, 2 classes)
+    Belief is raw frequencies. Gains are unknown at nodes with new rows. In a tree of fractional rows a missing value
+    that is new to a raised split goes to every child, in others it stops there.
     """
     if table.target is None:
         raise DataError("the table has no target, expected the rows the tree was grown from: read it with y")

@@ -20,27 +20,9 @@ _TOLERANCE = 1e-6  # rows
 
 @dataclass(frozen=True, slots=True)
 class CodeBook:
-    """Number of bits that encode a condition.
+    """Number of bits that encode a condition: of the choice of a feature, and of a branch of each feature.
 
-    Parameters
-    ----------
-    feature : float
-        Bits of the choice of a feature.
-    branch : tuple of float
-        Bits of a branch of each feature.
-    subset : tuple of int
-        Bits of a set of categories of each feature: one per category.
-
-    Examples
-    --------
-    >>> from hornbeam import Table
-    >>> table = Table.read([["red", 1], ["red", 2], ["blue", 3], ["blue", 4]], ["no", "no", "yes", "yes"])
-    >>> book = CodeBook.of(Coverage(table))
-    >>> book.branch, round(book.feature, 3)
-    ((1.0, 2.0), 0.918)
-    >>> colour, size = table.schema.features
-    >>> round(book.rule([Condition(0, colour, among=(1,)), Condition(1, size, above=2.0)]), 3)
-    4.837
+    `subset` are the bits of a set of categories of each feature: one per category.
     """
 
     feature: float
@@ -80,47 +62,17 @@ class CodeBook:
 
 
 def log2_factorial(n: int) -> float:
-    """Compute the bits of an order of `n` items.
-
-    Examples
-    --------
-    >>> round(log2_factorial(4), 3)
-    4.585
-    """
+    """Compute the bits of an order of `n` items."""
     return float(log2(np.arange(1.0, n + 1)).sum())
 
 
 def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Floats:
     """Count the bits that encode the errors of the rules of one class.
 
-    Parameters
-    ----------
-    n : float
-        All rows.
-    fires : float64 array
-        Rows on which some rule fires.
-    wrong : float64 array
-        Rows of other classes among them.
-    missed : float64 array
-        Rows of the class on which no rule fires.
-
-    Returns
-    -------
-    float64 array
-
-    Notes
-    -----
-    Quinlan's biased code ("MDL and categorical theories (continued)", ICML 1995). There are two parts: rows on which a
-    rule fires, and the others. The larger part is encoded as if it had half of all errors, the smaller one by its own
-    number of errors.
-
-    Examples
-    --------
-    Rules that fire on 6 of 14 rows, 1 of them wrong, and miss 2:
-
-    >>> import numpy as np
-    >>> exception_bits(14.0, np.array([6.0]), np.array([1.0]), np.array([2.0])).round(3)
-    array([14.335])
+    Of `n` rows, `fires` are those on which some rule fires, `wrong` the rows of other classes among them, and `missed`
+    the rows of the class on which no rule fires. This is Quinlan's biased code ("MDL and categorical theories
+    (continued)", ICML 1995). There are two parts: rows on which a rule fires, and the others. The larger part is
+    encoded as if it had half of all errors, the smaller one by its own number of errors.
     """
     half = 0.5 * (wrong + missed)
     many = fires > 0.5 * n

@@ -25,31 +25,9 @@ type Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Training rows: classes, weights, and a cache of the rows that meet each condition.
+    """Training rows: classes, weights in steps of the table's unit, and a cache of the rows that meet each condition.
 
-    Parameters
-    ----------
-    table : Table
-        With its target.
-
-    Attributes
-    ----------
-    target : int32 array of shape (n_rows,)
-    weight : int64 array of shape (n_rows,)
-        In steps of the table's unit.
-    members : uint64 array of shape (n_classes, n_words)
-        The rows of each class.
-
-    Examples
-    --------
-    >>> coverage = Coverage(Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]))
-    >>> x0, = coverage.table.schema.features
-    >>> coverage.rows([Condition(0, x0, above=1.5)])
-    array([1, 2])
-    >>> coverage.class_weight(coverage.rows([Condition(0, x0, at_most=2.5)])).tolist()
-    [1.0, 1.0]
-    >>> coverage.total_weight(coverage.bits(Condition(0, x0, above=1.5)))
-    np.float64(2.0)
+    `members` are the rows of each class, as bit sets of shape (n_classes, n_words).
     """
 
     table: Table

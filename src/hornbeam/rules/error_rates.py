@@ -16,33 +16,9 @@ __all__ = ["ErrorRates", "least_needed"]
 
 @dataclass(frozen=True, slots=True)
 class ErrorRates:
-    """Error rates of rules for one class.
+    """Error rates of rules for one class, with the constants of `pessimistic_errors`.
 
-    Parameters
-    ----------
-    coverage : Coverage
-    target : int
-        Code of the class.
-    confidence : float, default 0.25
-    constants : {"j48", "c4.5"}, default "c4.5"
-        Constants of the pessimistic errors (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
-
-    Attributes
-    ----------
-    default : float
-        Error rate of predicting the class for every row, by Laplace's estimate.
-
-    Examples
-    --------
-    >>> from hornbeam import Table
-    >>> from hornbeam.tree import Condition
-    >>> table = Table.read([[1, 0], [2, 0], [3, 1], [4, 1]], ["no", "yes", "yes", "yes"])
-    >>> rates = ErrorRates(Coverage(table), target=1)
-    >>> x0, x1 = table.schema.features
-    >>> tests = [Condition(0, x0, above=1.5), Condition(1, x1, at_most=0.5)]
-    >>> expected, actual = rates.without_each(rates.coverage.stack(tests))
-    >>> actual.tolist()
-    [0.0, 0.5, 0.0]
+    `default` is the error rate of predicting the class for every row, by Laplace's estimate.
     """
 
     coverage: Coverage
@@ -73,14 +49,7 @@ class ErrorRates:
 
 
 def least_needed(expected: Floats) -> int:
-    """Find the condition without which the pessimistic error rate is lowest; the last of ties.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> least_needed(np.array([0.2, 0.3, 0.1, 0.1]))
-    2
-    """
+    """Find the condition without which the pessimistic error rate is lowest; the last of ties."""
     return int(np.flatnonzero(expected[1:] == expected[1:].min())[-1])
 
 

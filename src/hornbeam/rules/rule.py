@@ -288,15 +288,7 @@ class RuleSet:
 
 
 def rules_of(model: Any) -> RuleSet:
-    """Return rules, or those of a fitted `RuleClassifier`.
-
-    Examples
-    --------
-    >>> rules_of([1])
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: This is a list; expected a RuleSet or a fitted RuleClassifier. ...
-    """
+    """Return rules, or those of a fitted `RuleClassifier`."""
     rules = model if isinstance(model, RuleSet) else getattr(model, "rules_", None)
     if isinstance(rules, RuleSet):
         return rules

@@ -23,36 +23,12 @@ _PRIOR = 1.0  # pseudo-count of the uniform prior, so that no probability is 0
 def smooth_rules(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
     """Count the rows that each rule of a list decides, and smooth their frequencies.
 
-    Parameters
-    ----------
-    rules : RuleSet
-    table : Table
-        The rows to count.
-    alpha : float, default 1.0
-        Pseudo-count of each more general rule.
-
-    Returns
-    -------
-    RuleSet
-        The class of each rule is its most probable class; of ties, the class it had before.
-
-    Notes
-    -----
     A rule decides the rows that no earlier rule fires on. Its counts are smoothed with those of more general rules: all
     rows that meet its conditions, then those that meet all but the least needed condition (by the pessimistic error, as
     in `simplify`), and so on, down to all rows. These have the role of ancestors in hierarchical gradient smoothing
     (Zhang, Petitjean, Buntine, PAKDD 2020, equation 4): each adds `alpha` pseudo-counts in its class frequencies, and
-    the uniform prior adds one more.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.rules import extract
-    >>> X, y = [[0.0], [1.0], [2.0]], ["no", "yes", "yes"]
-    >>> tree = TreeClassifier("cart").fit(X, y).tree_
-    >>> rules = smooth_rules(extract(tree), Table.read(X, y, schema=tree.schema))
-    >>> [rule.belief.round(3).tolist() for rule in rules]
-    [[0.708, 0.292], [0.167, 0.833]]
+    the uniform prior adds one more. The class of each rule is then its most probable class; of ties, the class it had
+    before.
     """
     if not 0 <= alpha <= _MAX_ALPHA:
         raise ParameterError(

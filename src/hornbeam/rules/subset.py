@@ -28,27 +28,8 @@ type _Rows = NDArray[np.intp]
 class RuleSubsets:
     """Search for the best subset of the rules of one class.
 
-    Parameters
-    ----------
-    fires : sequence of intp arrays
-        The rows on which each rule fires.
-    right : bool array of shape (n_rows,)
-        Rows of the class.
-    weight : int64 array of shape (n_rows,)
-        In steps of `unit`.
-    unit : float
-    bits : float64 array of shape (n_rules,)
-        The description length of each rule.
-
-    Examples
-    --------
-    The first rule covers all rows of the second:
-
-    >>> import numpy as np
-    >>> right = np.array([True] * 20 + [False] * 20)
-    >>> fires = [np.arange(20), np.arange(8)]
-    >>> RuleSubsets(fires, right, np.ones(40, int), 1.0, np.array([6.0, 3.0])).best(np.random.default_rng(0))
-    array([ True, False])
+    `fires` are the rows on which each rule fires, `right` marks rows of the class, `weight` is in steps of `unit`, and
+    `bits` are the description length of each rule.
     """
 
     fires: Sequence[_Rows]

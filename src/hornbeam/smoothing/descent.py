@@ -23,37 +23,12 @@ def minimise(
     gradient_tolerance: float = 1e-9,
     max_steps: int = 1000,
 ) -> Floats:
-    """Find the minimum of a function by projected L-BFGS.
+    """Find the minimum of a function, which returns value and gradient, by projected L-BFGS.
 
-    Parameters
-    ----------
-    function : callable
-        From a point to the value and the gradient.
-    start : float64 array
-    bounds : tuple of float
-        Smallest and largest value of every coordinate.
-    tolerance : float
-        Stop when a step lowers the value by no more than this part of it, or of 1.
-    gradient_tolerance : float, default 1e-9
-        Stop when no coordinate that may move has a larger derivative.
-    max_steps : int, default 1000
-
-    Returns
-    -------
-    float64 array
-
-    Notes
-    -----
-    Limited-memory BFGS (Liu and Nocedal, 1989) on the coordinates that are not held at a bound, and a backtracking
-    search along the projected direction. Sums are computed in a fixed order; the BLAS of SciPy's optimisers chooses an
-    order by the processor.
-
-    Examples
-    --------
-    >>> def bowl(x):
-    ...     return float(((x - [1.0, 9.0]) ** 2).sum()), 2 * (x - [1.0, 9.0])
-    >>> minimise(bowl, np.zeros(2), (-5.0, 5.0), tolerance=1e-12).round(6)
-    array([1., 5.])
+    It stops when a step lowers the value by no more than `tolerance` of it, or of 1, or when no coordinate that may
+    move has a derivative above `gradient_tolerance`. Limited-memory BFGS (Liu and Nocedal, 1989) on the coordinates
+    that are not held at a bound, and a backtracking search along the projected direction. Sums are computed in a fixed
+    order; the BLAS of SciPy's optimisers chooses an order by the processor.
     """
     low, high = bounds
     at = np.clip(start, low, high)

@@ -20,23 +20,6 @@ def node_variances(tree: Tree, nodes: NDArray[np.integer[Any]] | None = None) ->
     In a classification tree it is the sum of p (1 - p). In a regression tree it is the variance of the rows, smoothed
     like the means because few rows estimate it badly: a node borrows as many rows from its parent as for its mean, and
     one more.
-
-    Parameters
-    ----------
-    tree : Tree
-    nodes : int array, optional
-        Default: every node.
-
-    Returns
-    -------
-    float64 array of shape (n_nodes,), or an entry for each of `nodes`
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> tree = TreeRegressor("cart").fit([[0], [1], [2]], [2.0, 6.0, 10.0]).tree_
-    >>> node_variances(tree).round(2).tolist()
-    [10.67, 5.33, 6.22, 3.11, 3.11]
     """
     skeleton = tree.skeleton
     nodes = np.arange(tree.n_nodes) if nodes is None else nodes

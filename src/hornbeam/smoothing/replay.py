@@ -56,24 +56,9 @@ def smoothers_of(history: Sequence[Step]) -> tuple[NamedSmoother, ...]:
 
 
 def smoothers_that_give(tree: Tree, own: Any = None) -> tuple[Smoother, ...]:
-    """Find the smoothers that turn the evidence of a tree into its predictions.
+    """Find the smoothers that turn the evidence of a tree into its predictions; `TreeError` if none are found.
 
-    Parameters
-    ----------
-    tree : Tree
-    own : callable, optional
-        A smoother of the user, which is not in the history. Anything that is not callable is ignored.
-
-    Raises
-    ------
-    TreeError
-        If neither the smoothers in the history nor `own` give the predictions.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> smoothers_that_give(TreeClassifier(smoothing="laplace").fit([[0], [1]], [0, 1]).tree_)
-    (Laplace(),)
+    `own` is a smoother of the user, which is not in the history. Anything that is not callable is ignored.
     """
     recorded = smoothers_of(tree.history)
     scale = np.abs(tree.belief).max() if tree.is_regression else 1.0
@@ -92,20 +77,7 @@ def smoothers_that_give(tree: Tree, own: Any = None) -> tuple[Smoother, ...]:
 def check_history(history: Sequence[Step], schema: Schema) -> None:
     """Raise `TreeError` if a smoother in a history has invalid parameters, or does not fit the schema.
 
-    Parameters
-    ----------
-    history : sequence of Step
-        Steps that are not smoothers of the registry are not checked: nothing is computed from them.
-    schema : Schema
-        Of the tree.
-
-    Examples
-    --------
-    >>> from hornbeam import Schema
-    >>> check_history([Step.of("hgs", alpha=-1.0)], Schema((), ("no", "yes")))
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.TreeError: the history has the step hgs(alpha=-1.0), which cannot be made: alpha=-1.0: ...
+    Steps that are not smoothers of the registry are not checked: nothing is computed from them.
     """
     for step in history:
         kind = _class(step)
@@ -129,13 +101,7 @@ def check_history(history: Sequence[Step], schema: Schema) -> None:
 
 
 def known_part(step: Step) -> Step:
-    """Return a step of a newer Hornbeam without the parameters that its smoother lacks in this version.
-
-    Examples
-    --------
-    >>> print(known_part(Step.of("hgs", alpha=2.0, colour="blue")))
-    hgs(alpha=2.0)
-    """
+    """Return a step of a newer Hornbeam without the parameters that its smoother lacks in this version."""
     kind = _class(step)
     if kind is None:
         return step

@@ -59,19 +59,10 @@ class NamedSmoother(Smoother, Protocol):
         return "the uniform prior"
 
     def pseudo_counts(self, tree: Tree, path: Sequence[int], /) -> Floats | None:  # noqa: ARG002
-        """Split the pseudo-counts of a node by their origin, for explanations.
+        """Split the pseudo-counts of a node by their origin, for explanations: from the prior, then from each ancestor.
 
-        Parameters
-        ----------
-        tree : Tree
-            Smoothed by this smoother.
-        path : sequence of int
-            The nodes from the root down to the node.
-
-        Returns
-        -------
-        float64 array of shape (len(path),) or None
-            Pseudo-counts from the prior, then from each ancestor. None: they cannot be split.
+        `path` are the nodes from the root down to the node; the tree was smoothed by this smoother. None: they cannot
+        be split.
         """
         return None
 
@@ -84,45 +75,21 @@ def all_from_one(tree: Tree, path: Sequence[int], origin: int) -> Floats:
 
 
 def check_rows(name: str, value: float, *, some: bool = False) -> None:
-    """Raise `ParameterError` unless a parameter is a number of rows, 0 or more (if `some`, above 0).
-
-    Examples
-    --------
-    >>> check_rows("m", -1.0)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: m=-1.0: expected a number of rows from 0 to 1e+100.
-    """
+    """Raise `ParameterError` unless a parameter is a number of rows, 0 or more (if `some`, above 0)."""
     check_number(name, value, 0.0, _MOST_ROWS, above=some, what="a number of rows")
 
 
 def check_number(
     name: str, value: object, least: float, most: float, *, above: bool = False, what: str = "a number"
 ) -> None:
-    """Raise `ParameterError` unless a parameter is a number within a range (if `above`, without its lower end).
-
-    Examples
-    --------
-    >>> check_number("tolerance", "small", 0.0, 1.0)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: tolerance='small': expected a number from 0 to 1.
-    """
+    """Raise `ParameterError` unless a parameter is a number within a range (if `above`, without its lower end)."""
     if not _is_number(value) or not least <= value <= most or (above and value == least):
         bounds = f"above {least:g}, at most {most:,g}" if above else f"from {least:g} to {most:,g}"
         raise ParameterError(f"{name}={value!r}: expected {what} {bounds}.")
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:
-    """Raise `ParameterError` unless a parameter is a whole number within a range.
-
-    Examples
-    --------
-    >>> check_whole("sweeps", 5.5, 1, 100)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: sweeps=5.5: expected a whole number from 1 to 100.
-    """
+    """Raise `ParameterError` unless a parameter is a whole number within a range."""
     if not isinstance(value, int | np.integer) or type(value) is bool or not least <= value <= most:
         raise ParameterError(f"{name}={value!r}: expected a whole number from {least} to {most:,}.")
 

@@ -14,14 +14,7 @@ _STEPS_OF_UNIT = 2.0**20  # of sums of a target, in units of its evidence
 
 
 def is_distilled(tree: Tree) -> bool:
-    """Whether the predictions of a tree are its evidence and the predictions of a teacher.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> is_distilled(TreeClassifier().fit([[0], [1]], [0, 1]).tree_)
-    False
-    """
+    """Whether the predictions of a tree are its evidence and the predictions of a teacher."""
     return any(step.name == DISTILLED for step in tree.history)
 
 
@@ -29,16 +22,6 @@ def with_prior_of(old: Tree, new: Tree) -> Tree:
     """Smooth a tree with new evidence by the prior of the distilled tree that it was made from.
 
     The prior is what the old prediction, times its rows and pseudo-rows, has beyond the old evidence.
-
-    Examples
-    --------
-    >>> from hornbeam import Table, distill
-    >>> from hornbeam.tree import add_rows
-    >>> X, y = [[float(x)] for x in range(40)], [0] * 20 + [1] * 20
-    >>> tree = distill(None, X, y, max_leaf_nodes=2).tree_
-    >>> more = with_prior_of(tree, add_rows(tree, Table.read([[0.0]] * 30, [1] * 30, schema=tree.schema)))
-    >>> more.belief[1, 1] > tree.belief[1, 1] + 0.3
-    np.True_
     """
     borrowed = old.borrowed[:, None]
     prior = old.belief * (old.weight_in_rows[:, None] + borrowed) - _amounts(old)
@@ -48,24 +31,9 @@ def with_prior_of(old: Tree, new: Tree) -> Tree:
 def belief_with_prior(tree: Tree, prior: Floats, borrowed: float | Floats) -> Floats:
     """Compute predictions from the evidence of each node and a prior.
 
-    The prior is rounded to steps that are larger than the rounding errors of `with_prior_of`, which finds the same
-    steps again: after the same rows are added and removed, the predictions are the same, bit for bit.
-
-    Parameters
-    ----------
-    tree : Tree
-    prior : float64 array of shape (n_nodes, n_classes), or of (n_nodes, 1)
-        Pseudo-rows of each class, or the sum of their target.
-    borrowed : float or float64 array of shape (n_nodes, 1)
-        Number of pseudo-rows.
-
-    Examples
-    --------
-    >>> from hornbeam import Schema
-    >>> from hornbeam.tree import Skeleton
-    >>> leaf = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> belief_with_prior(leaf, np.array([[3.0, 3.0]]), 6.0).tolist()
-    [[0.6, 0.4]]
+    The prior has pseudo-rows of each class, or the sum of their target; `borrowed` is their number, one or of shape
+    (n_nodes, 1). The prior is rounded to steps that are larger than the rounding errors of `with_prior_of`, which finds
+    the same steps again: after the same rows are added and removed, the predictions are the same, bit for bit.
     """
     step = tree.unit[1] * _STEPS_OF_UNIT if tree.is_regression else _STEP
     prior = np.rint(prior / step) * step
