@@ -52,6 +52,11 @@ def test_numbers_are_read_back_exactly(numbers):
         ("1,2.5", "double", [1.0, 2.5]),
         ("true,false", "bool", [True, False]),
         ("007,x", "dictionary", ["007", "x"]),
+        ("01067, 79098,?", "dictionary", ["01067", "79098", None]),  # codes
+        ("08,12", "int64", [8, 12]),  # a month
+        ("007,8", "int64", [7, 8]),
+        ("007,1.5", "double", [7.0, 1.5]),
+        ("000.5,100", "double", [0.5, 100.0]),
         ("2020-01-31,2020-02-01", "date32", None),
         ("?,NA", "null", [None, None]),
         (" ?,4", "int64", [None, 4]),
@@ -95,6 +100,14 @@ def test_dictionaries_in_parquet_files_are_cast_by_value(tmp_path):
     path = tmp_path / "d.parquet"
     parquet.write_table(pa.table({"x": pa.array(["3", "5", "3"]).dictionary_encode()}), path)
     assert read_table(str(path), types={"x": "number"})["x"].to_pylist() == [3.0, 5.0, 3.0]
+
+
+def test_codes_are_found_in_the_first_rows_and_a_named_type_takes_precedence():
+    text = (
+        b"zip,id\n" + b"01067,5\n" * 200_000
+    )  # more than the part that is looked at, which ends within a row
+    assert read_delimited(text, "t")["zip"].unique().to_pylist() == ["01067"]
+    assert read_delimited(text[:39], "t", types={"zip": "number"})["zip"].to_pylist()[0] == 1067
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain, islice
 from typing import Any
 
 from hornbeam.data.files.stores import one_line
@@ -17,6 +18,7 @@ __all__ = ["MISSING_MARKS", "arrow_types", "read_delimited"]
 MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 _HEAD_BYTES = 1 << 20  # that may have the names of the columns
 _FEW_VALUES = 10_000
+_CODE_DIGITS = 3  # of the shortest code that begins with a zero; 08 may be a month
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -34,7 +36,8 @@ def read_delimited(
 
     `data` is the content, or a function that opens a binary stream, which may be called several times; `name`
     is the name of the file in messages. `types` maps columns to "number", "text" or "boolean", those of the
-    others are inferred; texts keep the zeros of ``007``. The default delimiter is the most frequent of ``, ;
+    others are inferred; codes such as ``007``, whole numbers of three digits or more of which some begin with a zero,
+    are text. The default delimiter is the most frequent of ``, ;
     | `` and tab in the first row. The table has no blanks around names and texts, and texts as dictionaries.
 
     Raises a `DataError` if the file is empty, ragged or of another encoding, if two columns have the same
@@ -48,11 +51,11 @@ def read_delimited(
         data = _transcoded(data().read() if callable(data) else data, name, encoding)
     opened = data if callable(data) else lambda: pa.BufferReader(data)
     with opened() as stream:
-        names, n_lines, delimiter = _header(stream.read(_HEAD_BYTES), name, delimiter)
-    arrow_type = arrow_types()
+        names, n_lines, delimiter, codes = _header(stream.read(_HEAD_BYTES), name, delimiter, missing)
+    types, arrow_type = dict.fromkeys(codes, "text") | dict(types or {}), arrow_types()
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(
-        column_types={column: arrow_type[kind] for column, kind in (types or {}).items() if column in names},
+        column_types={column: arrow_type[kind] for column, kind in types.items() if column in names},
         # Texts of few distinct values are dictionaries from the first block on, which takes less memory.
         auto_dict_encode=True,
         auto_dict_max_cardinality=_FEW_VALUES,
@@ -91,8 +94,12 @@ def _transcoded(data: Any, name: str, encoding: str) -> bytes:
         raise DataError(f"{name!r} is not in the encoding {encoding!r}: {error}.") from error
 
 
-def _header(head: bytes, name: str, delimiter: str | None) -> tuple[list[str], int, str]:
-    """Return the names of the columns, the number of lines they take, and the delimiter."""
+def _header(
+    head: bytes, name: str, delimiter: str | None, missing: Sequence[str]
+) -> tuple[list[str], int, str, list[str]]:
+    """Return the names of the columns, the number of lines they take, the delimiter, and the columns of codes."""
+    if len(head) == _HEAD_BYTES:  # its last line may be cut
+        head = head[: head.rfind(b"\n") + 1 or None]
     lines = io.StringIO(head.decode("utf-8-sig", errors="replace"), newline=None)
     first, n_blank = lines.readline(), 0
     while first and not first.strip():
@@ -115,7 +122,24 @@ def _header(head: bytes, name: str, delimiter: str | None) -> tuple[list[str], i
     for column, n_times in Counter(names).items():
         if n_times > 1:
             raise DataError(f"{name!r} has two columns named {column!r}. Rename one of them.")
-    return names, n_blank + rows.line_num, delimiter
+    n_lines = n_blank + rows.line_num
+    return names, n_lines, delimiter, _code_columns(rows, names, missing)
+
+
+def _code_columns(rows: Iterator[list[str]], names: Sequence[str], missing: Sequence[str]) -> list[str]:
+    """Return the columns whose first values are whole numbers of three digits or more, some with a zero in front."""
+    digits, padded = set(names), set[str]()
+    with suppress(csv.Error):  # the reader of all rows reports it
+        for row in islice(rows, _FEW_VALUES):
+            for column, text in zip(names, row, strict=False):
+                value = text.strip()
+                if column not in digits or value in missing:
+                    continue
+                if len(value) < _CODE_DIGITS or not (value.isascii() and value.isdigit()):
+                    digits.discard(column)
+                elif value[0] == "0":
+                    padded.add(column)
+    return [column for column in names if column in digits & padded]
 
 
 def _explain(error: Exception, names: list[str], n_lines: int) -> str:
