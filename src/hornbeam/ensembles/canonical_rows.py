@@ -21,30 +21,13 @@ __all__ = ["CanonicalRows"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalRows:
-    """Encoded rows, sorted by a hash of their codes and target.
+    """Encoded rows, sorted by a hash of their codes and target; equal rows are neighbours and have equal hashes.
 
-    Parameters
-    ----------
-    encoded : EncodedTable
-        Rows with their target; equal rows are neighbours.
-    origin : int64 array of shape (n_rows,)
-        Position of each row in the table that was read.
-    row_hash : uint64 array of shape (n_rows,)
-        Ascending; equal rows have equal hashes.
-
-    Notes
-    -----
-    Random draws go by position. Positions depend on the rows and not on the order they were read in, so the draws do
-    not depend on that order either.
+    `origin` is the position of each row in the table that was read. Random draws go by position. Positions depend on
+    the rows and not on the order they were read in, so the draws do not depend on that order either.
 
     A pickle, which an engine sends to its workers, has the codes instead of the columns of the table. Its copy has
     other values with the same codes, so that trees grown from these rows predict the same.
-
-    Examples
-    --------
-    >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]), Recipe())
-    >>> rows.encoded.codes[rows.row_hash == rows.row_hash[rows.origin == 0]].ravel().tolist()
-    [0, 0]
     """
 
     encoded: EncodedTable
@@ -85,12 +68,6 @@ class CanonicalRows:
         """Return a random sample, in canonical order: the rows or groups of smallest hash.
 
         Equal rows have different hashes here, so that some of them are drawn.
-
-        Examples
-        --------
-        >>> rows = CanonicalRows.of(Table.read([[1.0]] * 50 + [[2.0]] * 50, [0] * 50 + [1] * 50), Recipe())
-        >>> len(np.unique(rows.subset(40).row_hash))
-        2
         """
         if n_rows >= self.n_rows:
             return self
@@ -98,14 +75,7 @@ class CanonicalRows:
         return type(self)(self.encoded.take(rows), self.origin[rows], self.row_hash[rows])
 
     def sample(self, rows: NDArray[np.intp], weight: Counts | None = None, unit: float = 1.0) -> EncodedTable:
-        """Copy some rows with new weights, in steps of `unit`; None for a weight of 1 each.
-
-        Examples
-        --------
-        >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0]], ["a", "b"]), Recipe())
-        >>> rows.sample(np.array([1]), np.array([2])).table.weight
-        array([2])
-        """
+        """Copy some rows with new weights, in steps of `unit`; None for a weight of 1 each."""
         table = replace(self.table.take(rows), weight=weight, unit=unit)
         if table.numeric_target is not None:
             table = replace(table, numeric_target=NumericTarget.of(table.numeric_target.values, weight, unit))

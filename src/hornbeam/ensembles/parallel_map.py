@@ -12,13 +12,7 @@ _AHEAD = 2  # finished results per thread that may wait in memory for the caller
 
 
 def parallel_map[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterator[T]:
-    """Call ``work(0)`` to ``work(n - 1)`` on threads and yield the results in this order.
-
-    Examples
-    --------
-    >>> list(parallel_map(lambda number: number**2, 5, n_jobs=2))
-    [0, 1, 4, 9, 16]
-    """
+    """Call ``work(0)`` to ``work(n - 1)`` on threads and yield the results in this order."""
     if n_jobs == 1 or n <= 1:
         yield from map(work, range(n))
         return

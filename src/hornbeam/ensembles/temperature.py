@@ -19,21 +19,8 @@ _TOLERANCE = 1e-11  # of the mean squared error: changes less than the third dec
 def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
     """Raise probabilities to the power 1 / temperature and scale each row to a sum of 1.
 
-    Parameters
-    ----------
-    probabilities : float64 array of shape (n_rows, n_classes)
-    temperature : float
-        Below 1, probabilities move away from the uniform distribution; above 1, towards it. At 1 they are returned
-        as they are. A probability of 0 stays 0, and the order of the classes stays the same.
-
-    Returns
-    -------
-    float64 array of shape (n_rows, n_classes)
-
-    Examples
-    --------
-    >>> apply_temperature(np.array([[0.75, 0.25], [0.5, 0.5]]), 0.5).round(3).tolist()
-    [[0.9, 0.1], [0.5, 0.5]]
+    Below 1, probabilities move away from the uniform distribution; above 1, towards it. At 1 they are returned as they
+    are. A probability of 0 stays 0, and the order of the classes stays the same.
     """
     if temperature == 1.0:
         return probabilities
@@ -43,30 +30,9 @@ def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
 def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Counts | None = None) -> float:
     """Find the temperature at which probabilities of held-out rows have the least squared error.
 
-    Parameters
-    ----------
-    held_out : float64 array of shape (n_rows, n_classes)
-        Probabilities of rows that the model was not fitted to.
-    target : int array of shape (n_rows,)
-        The class of each row, as a column of `held_out`.
-    weight : array of shape (n_rows,), optional
-        Weight of each row.
-
-    Returns
-    -------
-    float
-        From 0.25 to 4, rounded to three decimals; 1 if that is no worse, or if there are no rows.
-
-    Notes
-    -----
-    The mean of many trees is under-confident where the trees differ, a boosted model is often over-confident. One
-    temperature for all rows corrects either (Guo et al., 2017, with log loss). The squared error is bounded, so no
-    single row can decide.
-
-    Examples
-    --------
-    >>> choose_temperature(np.full((10, 2), [0.75, 0.25]), np.array([0] * 9 + [1]))
-    0.5
+    It is from 0.25 to 4, rounded to three decimals; 1 if that is no worse, or if there are no rows. The mean of many
+    trees is under-confident where the trees differ, a boosted model is often over-confident. One temperature for all
+    rows corrects either (Guo et al., 2017, with log loss). The squared error is bounded, so no single row can decide.
     """
     if not len(held_out):
         return 1.0

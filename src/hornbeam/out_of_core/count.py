@@ -67,18 +67,7 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
 
 
 def count_trees_on_all(trees: Sequence[Tree], source: Source, engine: Engine) -> list[Tree]:
-    """Replace the evidence of several trees, as `count_on_all` does for one; each row is read once for all trees.
-
-    Examples
-    --------
-    >>> from hornbeam.data import LocalEngine, MemorySource, Table
-    >>> from hornbeam.recipe import PRESETS
-    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"]
-    >>> tree = PRESETS["cart"].fit(Table.read(X, y))
-    >>> counted = count_trees_on_all([tree, tree], MemorySource(Table.read(2 * X, 2 * y), block=3), LocalEngine())
-    >>> [each.evidence[0].tolist() for each in counted]
-    [[4, 4], [4, 4]]
-    """
+    """Replace the evidence of several trees, as `count_on_all` does for one; each row is read once for all trees."""
     return [
         Tree.raw(
             tree.schema,
@@ -145,18 +134,8 @@ def count_source(
 ) -> list[Counted]:
     """Count the rows of a source at every node they pass, for each tree.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-    source : Source
-    engine : Engine
-    held_out : bool, default False
-        Split rows whose missing value goes to every child by the evidence of the tree, as in prediction, not by the
-        known values of these rows.
-
-    Returns
-    -------
-    list of Counted
+    If `held_out`, rows whose missing value goes to every child are split by the evidence of the tree, as in prediction,
+    not by the known values of these rows.
     """
     if any(source.schema != tree.schema for tree in trees):
         raise DataError(
@@ -197,12 +176,6 @@ def unit_to_split(source: Source, engine: Engine) -> float:
     """Choose the unit in which the rows of a source are split over several children.
 
     This takes a pass over the weights, if they are whole numbers.
-
-    Examples
-    --------
-    >>> from hornbeam.data import LocalEngine, MemorySource, Table
-    >>> unit_to_split(MemorySource(Table.read([[1.0], [2.0]])), LocalEngine()) == 2.0**-46
-    True
     """
     if source.unit != 1.0:
         return source.unit

@@ -149,14 +149,7 @@ class Plan:
 
 
 def bytes_per_row(source: Source) -> int:
-    """Return the bytes of a row in memory.
-
-    Examples
-    --------
-    >>> from hornbeam.data import MemorySource, Table
-    >>> bytes_per_row(MemorySource(Table.read([[1.0, "red"]], ["a"])))
-    24
-    """
+    """Return the bytes of a row in memory."""
     values = sum(4 if feature.kind is Kind.NOMINAL else 8 for feature in source.schema.features)
     return values + (16 if source.schema.is_regression else 12)
 

@@ -67,60 +67,17 @@ def write_predictions(
 ) -> Predictions:
     """Predict all rows of a source and write them to a folder, one Parquet file per partition.
 
-    Parameters
-    ----------
-    source : Source
-        The rows. Its schema has at least the features `used`, each as in `schema`.
-    schema : Schema
-        The schema of the model.
-    used : sequence of str
-        The features that the model uses; only these are read.
-    predict : callable (table) -> mapping from names to columns
-        Pure and picklable. In the table the features that are not used have missing values.
-    target : str or path
-        The folder, or its address in a store; created if it does not exist.
-    identity : mapping
-        What the predictions depend on beside the source: the digest of the model, and options. Plain values.
-    engine : Engine
-        Runs the partitions.
-    keep : sequence of str, default ()
-        Columns of the source to copy; it was opened with these.
+    The schema of the source has at least the features `used`, each as in `schema`, that of the model; only these are
+    read, and other features of the table have missing values. `predict` is pure and picklable. `target` is a folder, or
+    its address in a store. `identity` is what the predictions depend on beside the source, in plain values: the digest
+    of the model, and options. The source was opened with the columns to `keep`.
 
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    StorageError
-        If the folder has files of another model, source or selection of columns, or something other than a regular file
-        under the name of one of the files.
-    EngineError
-        If files are missing at the end.
-
-    Notes
-    -----
     ``_job.json`` is written first, and says what the files belong to. A partition has a fixed file name, and its file
     appears when it is complete. ``_manifest.json`` is written last. A call that was interrupted is continued by the
     same call: files whose footers have the right columns and number of rows are not written again.
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> from hornbeam.data import LocalEngine, MemorySource
-    >>> table = Table.read([[1.0], [2.0], [3.0]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = write_predictions(
-    ...         MemorySource(table, block=2),
-    ...         table.schema,
-    ...         ["x0"],
-    ...         lambda rows: {"twice": 2 * rows.columns[0]},
-    ...         folder,
-    ...         identity={"model": "twice"},
-    ...         engine=LocalEngine(),
-    ...     )
-    >>> written.files, written.n_rows
-    (('part-00000000.parquet', 'part-00000001.parquet'), 3)
+    `StorageError` if the folder has files of another model, source or selection of columns, or something other than a
+    regular file under the name of one of the files; `EngineError` if files are missing at the end.
     """
     names = (*keep, *predict(empty_table(schema)))
     if len(set(names)) < len(names):
@@ -156,14 +113,7 @@ def write_predictions(
 
 
 def empty_table(schema: Schema) -> Table:
-    """Make a table of no rows.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Feature
-    >>> empty_table(Schema((Feature("age"),))).n_rows
-    0
-    """
+    """Make a table of no rows."""
     return Table(schema, blank_columns(schema, 0))
 
 

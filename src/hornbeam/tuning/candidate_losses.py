@@ -35,28 +35,9 @@ _TOLERANCE = 1e-12  # of the largest loss: rounding error between candidates of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateLosses:
-    """Losses of several candidates on the same rows.
+    """Losses of several candidates on the same rows: sums of the losses of all rows, and of their squares.
 
-    Parameters
-    ----------
-    n_leaves : float64 array of shape (n_candidates,)
-        Leaves of all trees that the candidate pruned.
-    loss, square : float64 array of shape (n_candidates,)
-        Sums of the losses of all rows, and of their squares.
-    rows : float
-        The weight of these rows.
-    n_trees : int, default 1
-        Number of trees that each candidate pruned.
-
-    Examples
-    --------
-    Four rows each. The second has the least loss, 1 on average with a standard error of 0.25; the third, which is
-    smaller, is within it and the fourth is not.
-
-    >>> loss, square = np.array([6.0, 4.0, 5.0, 6.0]), np.array([9.25, 5.0, 7.0, 9.5])
-    >>> losses = CandidateLosses(np.array([9.0, 5.0, 3.0, 1.0]), loss, square, 4.0)
-    >>> losses.winner(), losses.winner(simplicity=1.0)
-    (1, 2)
+    `n_leaves` are the leaves of all `n_trees` trees that a candidate pruned; `rows` is the weight of the rows.
     """
 
     n_leaves: Floats
@@ -101,25 +82,7 @@ class CandidateLosses:
 
 
 def losses(belief: Floats, score: Score) -> Floats:
-    """Return the loss of a row of each class for given predictions.
-
-    Parameters
-    ----------
-    belief : float64 array of shape (n, n_classes)
-    score : {"brier", "log", "error"} or Costs
-
-    Returns
-    -------
-    float64 array of shape (n, n_classes)
-
-    Examples
-    --------
-    >>> belief = np.array([[0.75, 0.25]])
-    >>> losses(belief, "brier").tolist(), losses(belief, "error").tolist()
-    ([[0.125, 1.125]], [[0.0, 1.0]])
-    >>> losses(belief, Costs([[0, 1], [5, 0]])).tolist()
-    [[1.0, 0.0]]
-    """
+    """Return the loss of a row of each class for given predictions, of shape (n, n_classes)."""
     if score == "brier":
         squared: Floats = 1 + row_dots(belief, belief)[:, None] - 2 * belief
         return squared
@@ -136,18 +99,6 @@ def evaluate_pruners(
     """Prune a fold tree with each candidate, smooth it, and sum the losses of its held-out rows.
 
     The loss of a fractional row is the sum of the losses of its parts.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Smooths the pruned trees.
-    candidates : sequence of Pruner or None
-    fold_tree : FoldTree
-    score : {"brier", "log", "error"} or Costs, default "brier"
-
-    Returns
-    -------
-    CandidateLosses
     """
     found, grown_from = [], fold_tree.grown_from()
     for candidate in candidates:
@@ -164,26 +115,10 @@ def evaluate_alphas(
 ) -> CandidateLosses:
     """Evaluate nested subtrees of a tree all at once; predictions must not depend on what is pruned.
 
-    Parameters
-    ----------
-    alphas : float64 array of shape (n_candidates,)
-    tree : Tree
-        Not pruned.
-    cut : float64 array of shape (n_nodes,)
-        The smallest alpha at which each node becomes a leaf: `cut_alphas`, or those of `price_links`.
-    held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class, in held-out rows, that stops at each node.
-    loss : float64 array of shape (n_nodes, n_classes)
-        Loss of a row of each class with the prediction of a node: `losses`.
-    square : float64 array of the shape of `loss`, optional
-        The squares of the losses, if they are not those of `loss` (`squared_losses`).
+    `cut` is the smallest alpha at which each node becomes a leaf: `cut_alphas`, or those of `price_links`. `held` is
+    the weight of each class, in held-out rows, that stops at each node; `loss` that of a row of each class with the
+    prediction of a node (`losses`), and `square` its squares, if they are not those of `loss` (`squared_losses`).
 
-    Returns
-    -------
-    CandidateLosses
-
-    Notes
-    -----
     A node is a leaf from its own alpha on until an ancestor is cut, and predicts for the rows that pass it; below its
     alpha it predicts for the rows that stop there. So each node adds to two ranges of alphas, and one sweep over the
     nodes is enough for any number of candidates.
@@ -212,18 +147,7 @@ def evaluate_alphas(
 
 
 def powers(one: FoldTree, standard: StandardisedTarget) -> Floats:
-    """Sum the powers 0 to 4 of a numeric target over the held-out rows of each node.
-
-    Parameters
-    ----------
-    one : FoldTree
-    standard : StandardisedTarget
-        Scale of the target, so that no power is large.
-
-    Returns
-    -------
-    float64 array of shape (n_nodes, 5)
-    """
+    """Sum the powers 0 to 4 of a standardised target over the held-out rows of each node, of shape (n_nodes, 5)."""
     assert one.table.numeric_target is not None
     assert one.node is not None
     z = standard.seen(one.table.numeric_target.values)
@@ -234,15 +158,7 @@ def powers(one: FoldTree, standard: StandardisedTarget) -> Floats:
 
 
 def squared_losses(mean: Floats) -> tuple[Floats, Floats]:
-    """Return (z - mean)**2 and its square as coefficients of the powers of z.
-
-    Examples
-    --------
-    >>> loss, square = squared_losses(np.array([2.0]))
-    >>> z = 3.0 ** np.arange(5)
-    >>> float(loss[0] @ z), float(square[0] @ z)
-    (1.0, 1.0)
-    """
+    """Return (z - mean)**2 and its square as coefficients of the powers of z."""
     one, none, squared = np.ones_like(mean), np.zeros_like(mean), mean * mean
     loss = np.stack([squared, -2 * mean, one, none, none], axis=1)
     square = np.stack([squared * squared, -4 * mean * squared, 6 * squared, -4 * mean, one], axis=1)

@@ -264,20 +264,9 @@ def _rare_categories(
 def fit_strengths(
     fold_trees: Sequence[FoldTree], start: Borrowing | None = None
 ) -> tuple[Borrowing, list[Floats]]:
-    """Find the strengths with the least squared loss on held-out rows.
+    """Find the strengths with the least squared loss on held-out rows, and the smoothed predictions of every fold tree.
 
-    Parameters
-    ----------
-    fold_trees : sequence of FoldTree
-    start : Borrowing, optional
-        Start of the search.
-
-    Returns
-    -------
-    Borrowing
-        With strengths rounded to three decimals; more would be noise.
-    list of float64 arrays
-        The smoothed predictions of every fold tree.
+    Strengths are rounded to three decimals; more would be noise.
     """
     if not fold_trees:
         return Borrowing(*_START.tolist()), []

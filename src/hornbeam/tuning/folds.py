@@ -75,22 +75,8 @@ class FoldAssignment:
     """Stratified assignment of rows to folds: in turn within each class, copies of a row one after the other.
 
     A numeric target is cut into twenty parts of nearly equal weight, which are the strata in place of classes. All rows
-    of a group, with all their copies, are in one fold.
-
-    Parameters
-    ----------
-    first : int64 array of shape (n_rows,)
-        The turn of the first copy of each row; the copy of turn t goes to fold ``t % n_folds``.
-    copies : int64 array of shape (n_rows,) or None
-        Number of copies of each row: its weight, where weights are whole; None for one each.
-    n_folds : int
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
-    >>> folds = FoldAssignment.of(table, np.array([[0], [1], [2]], np.uint8), 2)
-    >>> folds.held(0).tolist(), folds.held(1).tolist()
-    ([1, 1, 1], [0, 2, 0])
+    of a group, with all their copies, are in one fold. `first` is the turn of the first copy of each row; the copy of
+    turn t goes to fold ``t % n_folds``. `copies` is the weight of each row, where weights are whole; None for one each.
     """
 
     first: Counts
@@ -128,23 +114,11 @@ class FoldAssignment:
 class FoldTree:
     """A tree grown without one fold, and the nodes where the held-out rows stop.
 
-    Parameters
-    ----------
-    tree : Tree
-        Pruned, if the recipe prunes, and not smoothed.
-    rows : array of int
-        The held-out rows, as indices.
-    table : Table
-        These rows, with their held-out weight.
-    weight : float64 array
-        The weight of each of them.
-    node : int32 array or None
-        The node where each of them stops; None if missing values go to every child.
-    held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class at the node whose prediction it tests: where the rows stop, or the leaves below
-        (`route_held_out`). In regression of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
-    grown_from : callable
-        Returns the rows that the tree was grown from, as a new table.
+    The tree is pruned, if the recipe prunes, and not smoothed. `rows` are the held-out rows as indices, `table` these
+    rows with their held-out weight. `node` is where each of them stops; None if missing values go to every child.
+    `held` is the weight of each class at the node whose prediction it tests: where the rows stop, or the leaves below
+    (`route_held_out`); in regression weight, sum and sum of squares of these rows. `grown_from` returns the rows that
+    the tree was grown from, as a new table.
     """
 
     tree: Tree
@@ -167,15 +141,7 @@ class FoldTree:
 
 
 def end_nodes(skeleton: Skeleton, cut: Bools) -> Indices:
-    """Find the node that predicts for the rows of each node, if some are made leaves: the first cut on the path.
-
-    Examples
-    --------
-    >>> from hornbeam.recipe import PRESETS
-    >>> tree = PRESETS["cart"].fit(Table.read([[1.0], [2.0], [3.0]], ["a", "b", "a"]))
-    >>> tree.skeleton.parent.tolist(), end_nodes(tree.skeleton, np.array([False, False, True, False, False])).tolist()
-    ([-1, 0, 0, 2, 2], [0, 1, 2, 2, 2])
-    """
+    """Find the node that predicts for the rows of each node, if some are made leaves: the first cut on the path."""
     own = np.where(cut, np.arange(skeleton.n_nodes, dtype=np.int32), np.int32(-1))
     first = push_down(skeleton, own, lambda above, here: np.where(above >= 0, above, here))
     return np.where(first >= 0, first, np.arange(skeleton.n_nodes, dtype=np.int32))
@@ -186,21 +152,7 @@ def grow_without_fold(
 ) -> Sequence[FoldTree]:
     """Grow and prune a tree without the rows of each fold, and route these rows through it.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    table : Table
-    bins : Bins
-    codes : array
-        ``bins.encode(table)``.
-    assignment : FoldAssignment
-    n_jobs : int, default 1
-        Threads; each tree is grown by one of them.
-
-    Returns
-    -------
-    sequence of FoldTree
-        One per fold; empty if there is a single fold, without which no rows are left.
+    Each tree is grown by one thread. The result is empty if there is a single fold, without which no rows are left.
     """
     if assignment.n_folds < 2:
         return []
@@ -224,25 +176,11 @@ def grow_without_fold(
 
 
 def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
-    """Route held-out rows, and sum their weights at the nodes whose predictions they test.
+    """Route held-out rows, and sum their weights by class at the nodes whose predictions they test.
 
     A row with a category that is new to the tree stops at an inner node. It counts at the leaves below, in proportion
-    to their weight, so that it tests the split there like other held-out rows.
-
-    Returns
-    -------
-    node : int32 array or None
-        The node where each row stops; None if missing values go to every child.
-    held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class that tests each node.
-
-    Examples
-    --------
-    >>> from hornbeam.recipe import PRESETS
-    >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
-    >>> node, held = route_held_out(PRESETS["cart"].fit(table), table)
-    >>> node.tolist(), held.tolist()
-    ([1, 1, 2], [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    to their weight, so that it tests the split there like other held-out rows. `node` is None if missing values go to
+    every child.
     """
     skeleton, n_classes = tree.skeleton, tree.n_classes
     if skeleton.is_fractional:

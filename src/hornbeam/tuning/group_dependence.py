@@ -15,24 +15,7 @@ __all__ = ["GroupDependence"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupDependence:
-    """The group of each row, and the correlation of the residuals of two rows of a group.
-
-    Parameters
-    ----------
-    unit : int64 array of shape (n_rows,)
-        Number of the group of each row.
-    correlation : float
-        From 0 to 1.
-
-    Examples
-    --------
-    Two groups of two rows, with the same class in a group, where the rate is one half:
-
-    >>> table = Table.read([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
-    >>> found = GroupDependence.of(table, np.full((4, 2), 0.5), np.array([0, 0, 1, 1]))
-    >>> found.correlation, found.design_effect
-    (1.0, 2.0)
-    """
+    """The number of the group of each row, and the correlation of the residuals of two rows of a group."""
 
     unit: Counts
     correlation: float

@@ -10,22 +10,10 @@ MOST_CELLS = 40_000_000  # of all trees together: 0.3 GB per array
 
 
 def max_rows(n_classes: int, cells: int = MOST_CELLS) -> int:
-    """Return the maximum number of rows of two trees, if each row is a leaf.
-
-    Examples
-    --------
-    >>> max_rows(2), max_rows(3_000)
-    (5000000, 3333)
-    """
+    """Return the maximum number of rows of two trees, if each row is a leaf."""
     return max(cells // (4 * n_classes), 100)
 
 
 def max_trees(n_nodes: int, n_classes: int, cells: int = MOST_CELLS) -> int:
-    """Return the maximum number of trees of this size, at least 2.
-
-    Examples
-    --------
-    >>> max_trees(1_999, 1_000), max_trees(5_999, 3_000)
-    (20, 2)
-    """
+    """Return the maximum number of trees of this size, at least 2."""
     return max(cells // (n_nodes * n_classes), 2)

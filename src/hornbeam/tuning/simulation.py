@@ -44,40 +44,16 @@ _MOST_GROWN = 40_000  # rows of all trees together, if there are more than two t
 class Simulation:
     """Rows with known truths: their held-out predictions.
 
-    Parameters
-    ----------
-    table : Table
-        The rows, each as one observation, in an order that depends on their values alone.
-    bins : Bins
-    codes : array
-        ``bins.encode(table)``.
-    truth : float64 array of shape (n_rows, n_classes) or (n_rows, 1)
-        The held-out prediction of each row.
-    groups : GroupDependence or None
-        The group of each row, if rows belong to groups, and how much rows of a group depend on each other.
-
-    Notes
-    -----
-    This is a parametric bootstrap. The predictions of the finished tree would be a poor truth: a leaf that was grown
-    for a few mislabelled rows would be right. Held-out predictions are calibrated, and vary within a leaf. Classes are
-    drawn from the predicted probabilities. In regression the held-out residual of each row keeps its size and gets a
-    random sign (wild bootstrap), so that heavy tails and unequal variances are kept.
+    Each row of `table` is one observation, in an order that depends on the values alone. This is a parametric
+    bootstrap. The predictions of the finished tree would be a poor truth: a leaf that was grown for a few mislabelled
+    rows would be right. Held-out predictions are calibrated, and vary within a leaf. Classes are drawn from the
+    predicted probabilities. In regression the held-out residual of each row keeps its size and gets a random sign (wild
+    bootstrap), so that heavy tails and unequal variances are kept.
 
     Rows of a group depend on each other. In regression they get the same sign (wild cluster bootstrap). For classes,
-    the mean product of the held-out residuals of two rows of a group estimates their correlation; two rows share
-    their random number with that probability. Where little was learnt, held-out predictions are nearly constant, and
+    the mean product of the held-out residuals of two rows of a group estimates their correlation; two rows share their
+    random number with that probability. Where little was learnt, held-out predictions are nearly constant, and
     simulated trees seem to be sure: so a row never counts more than one row divided by the design effect.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam.recipe import PRESETS
-    >>> from hornbeam.tuning import CrossFitted
-    >>> table, recipe = Table.read(*load_breast_cancer(return_X_y=True)), PRESETS["default"]
-    >>> bins = recipe.bin(table)
-    >>> simulation = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table)).simulation
-    >>> simulation.draw(0).n_rows, bool((simulation.draw(0).target == simulation.draw(1).target).all())
-    (569, False)
     """
 
     table: Table
@@ -146,16 +122,9 @@ class Simulation:
     def calibrate(self, fit: Fit, n_leaves: int, n_jobs: int = 1) -> IntervalCalibration:
         """Fit trees to simulated targets, and find the calibration with which their intervals cover the truths.
 
-        Without rows, intervals are those of the node's own rows.
-
-        Parameters
-        ----------
-        fit : callable
-            Makes a finished tree from a table, bins and codes, with the settings of the tree to be calibrated.
-        n_leaves : int
-            Of that tree. Small trees are simulated more often, up to eight times.
-        n_jobs : int, default 1
-            Threads; each tree is grown by one of them.
+        Without rows, intervals are those of the node's own rows. `fit` makes a finished tree from a table, bins and
+        codes, with the settings of the tree to be calibrated. If that has few leaves, trees are simulated more often,
+        up to eight times.
         """
 
         def simulate(repeat: int) -> tuple[Tree, Floats]:

@@ -28,13 +28,8 @@ _LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of da
 class SizeChoice:
     """Prunes a smoothed tree to the smallest size within a tolerance, and records all sizes in its history.
 
-    Parameters
-    ----------
-    held_out : HeldOutLoss
-    tolerance : float
-        Share by which the held-out loss may be above that of the size at the lowest price of a leaf. 0: that size.
-    max_leaf_nodes : int or None, default None
-        Largest size. None: no limit.
+    `tolerance` is the share by which the held-out loss may be above that of the size at the lowest price of a leaf. 0:
+    that size.
     """
 
     held_out: HeldOutLoss
@@ -94,16 +89,9 @@ class SizeChoice:
 class HeldOutLoss:
     """Loss of held-out rows against the price of a leaf, from trees that were grown without them.
 
-    Parameters
-    ----------
-    price : float64 array
-        Price of a leaf, divided by the rows of its tree: it means the same in a tree of more rows. Increasing.
-    loss : float64 array
-        Mean log loss of the held-out rows at each price; in regression their mean squared error.
-    lowest : float
-        The lowest price of a leaf, not divided by rows.
-    rows : float
-        Mean number of rows of the trees.
+    Increasing prices of a leaf are divided by the rows of its tree, so that they mean the same in a tree of more rows;
+    `lowest` is not divided. The loss is the mean log loss of the held-out rows at each price; in regression their mean
+    squared error. `rows` is the mean number of rows of the trees.
     """
 
     price: Floats

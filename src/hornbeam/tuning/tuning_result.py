@@ -19,31 +19,10 @@ __all__ = ["TuningResult"]
 class TuningResult:
     """Prunes, smooths and calibrates a tree with the settings that `CrossFitted` found.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        With the chosen pruner, and the smoother with the strengths fitted to unpruned trees.
-    size : SizeChoice, Pruner or None
-        Prunes the smoothed tree to its size; None keeps every leaf.
-    smoother : Smoother
-        With the strengths fitted to trees of the chosen size.
-    pruner : Pruner or None
-        A last pruner, for the smoothed tree.
-    simulation : Simulation or None
-        Held-out predictions of a sample of the rows, for the calibration of intervals. None if missing values go to
-        every child: intervals are not calibrated then.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam.recipe import PRESETS
-    >>> from hornbeam.tuning import CrossFitted
-    >>> table, recipe = Table.read(*load_breast_cancer(return_X_y=True)), PRESETS["default"]
-    >>> bins = recipe.bin(table)
-    >>> result = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table))
-    >>> tree = recipe.grower.grow(table, bins)
-    >>> tree.n_leaves, result.finish(tree).n_leaves
-    (19, 11)
+    `recipe` has the chosen pruner, and the smoother with the strengths fitted to unpruned trees; `smoother` has those
+    fitted to trees of the chosen size. `size` prunes the smoothed tree to its size, and `pruner` is a last pruner after
+    that. `simulation` has held-out predictions of a sample of the rows, for the calibration of intervals; None if
+    missing values go to every child: intervals are not calibrated then.
     """
 
     recipe: Recipe

@@ -57,20 +57,9 @@ class EarlyStopping:
 class Validation:
     """Mean loss of the held-out rows per round.
 
-    Parameters
-    ----------
-    stopping : EarlyStopping
-    loss : Loss
-    held_out : list of arrays of int
-        The rows that are held out of each of the boosted trees: one array, or one for each fold.
-    target : array of shape (n_rows,)
-        Target of all rows.
-    weight : float64 array of shape (n_rows,) or None
-        Weights of all rows.
-    losses : list of float
-        The mean loss before the first round and after each.
-    best : int
-        Number of rounds with the smallest loss so far.
+    `held_out` are the rows that are held out of each of the boosted trees: one array, or one for each fold; `target`
+    and `weight` are those of all rows. `losses` has the mean loss before the first round and after each, `best` is the
+    number of rounds with the smallest loss so far.
     """
 
     stopping: EarlyStopping

@@ -23,27 +23,11 @@ _SMALLEST_EXPONENT = -1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradientScale:
-    """Row weights in sums of gradients.
+    """Row weights in sums of gradients; `total` is how often all rows together count.
 
-    Parameters
-    ----------
-    times : int32 array of shape (n_rows,) or None
-        How often each row counts, if weights are integers; None for once.
-    factor : float64 array of shape (n_rows,) or None
-        Factor of the gradients, if weights are not integers; None for 1.
-    total : int
-        How often all rows together count.
-
-    Notes
-    -----
-    A row of weight 2 has twice the steps of a row of weight 1: it equals a row that occurs twice. Weights that are
-    fractional or very large are multiplied before rounding, and each row counts once in `min_samples_leaf`.
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [2.0]], [0, 1], sample_weight=[1, 3])
-    >>> GradientScale.of(table).times
-    array([1, 3], dtype=int32)
+    `times` is how often each row counts, if weights are integers; else `factor` multiplies the gradients. A row of
+    weight 2 has twice the steps of a row of weight 1: it equals a row that occurs twice. Weights that are fractional or
+    very large are multiplied before rounding, and each row counts once in `min_samples_leaf`.
     """
 
     times: Indices | None
@@ -67,21 +51,7 @@ class GradientScale:
         return self.factor if self.times is None else self.times.astype(np.float64)
 
     def fixed_point(self, gradient: Floats, hessian: Floats | None) -> Gradients:
-        """Choose the fixed-point scales of gradients and hessians; the order of rows does not change them.
-
-        Parameters
-        ----------
-        gradient : float64 array of shape (n_rows,)
-            Negative gradients.
-        hessian : float64 array of shape (n_rows,) or None
-            None for 1 each.
-
-        Examples
-        --------
-        >>> gradients = GradientScale(None, None, 2).fixed_point(np.array([0.5, -1.0]), None)
-        >>> gradients.numerator_scale == 2.0**59, gradients.denominator_scale
-        (True, 1.0)
-        """
+        """Choose the fixed-point scales of negative gradients and hessians; the order of rows does not change them."""
         if self.factor is not None:
             gradient = gradient * self.factor
             hessian = self.factor if hessian is None else hessian * self.factor

@@ -20,21 +20,7 @@ _MOST_RELEVANT = 64.0  # the gain of relevance l is 2**l - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queries:
-    """Rows grouped by query.
-
-    Parameters
-    ----------
-    rows : int64 array of shape (n_rows,)
-        Row numbers, query by query; within a query in the order of the table.
-    starts : int64 array of shape (n_queries + 1,)
-        Start of each query in `rows`, and the end.
-
-    Examples
-    --------
-    >>> queries = Queries.of(["b", "a", "b"])
-    >>> queries.rows.tolist(), queries.starts.tolist()
-    ([1, 0, 2], [0, 1, 3])
-    """
+    """Rows grouped by query, within a query in the order of the table; query q is ``rows[starts[q]:starts[q + 1]]``."""
 
     rows: Counts
     starts: Counts

@@ -265,13 +265,7 @@ class SoftmaxLoss(NewtonLeaves):
 
 
 def class_loss(n_classes: int) -> Loss:
-    """Return the log loss for a number of classes.
-
-    Examples
-    --------
-    >>> class_loss(2).n_outputs, class_loss(3).n_outputs
-    (1, 3)
-    """
+    """Return the log loss for a number of classes."""
     return BinaryLogLoss() if n_classes == 2 else SoftmaxLoss(n_classes)
 
 

@@ -83,15 +83,7 @@ class QuantileLoss(NewtonLeaves):
 
 
 def weighted_quantile(values: Floats, weight: Floats | None, quantile: float) -> float:
-    """Compute a weighted quantile: the midpoint where two values are possible, 0 for no values.
-
-    Examples
-    --------
-    >>> weighted_quantile(np.array([1.0, 2.0, 3.0, 9.0]), None, 0.5)
-    2.5
-    >>> weighted_quantile(np.array([1.0, 2.0]), np.array([1.0, 3.0]), 0.5)
-    2.0
-    """
+    """Compute a weighted quantile: the midpoint where two values are possible, 0 for no values."""
     if not len(values):
         return 0.0
     order = np.argsort(values, kind="stable")

@@ -19,27 +19,10 @@ _HELD_OUT = 2**63  # key of the held-out rows; rounds are numbered from 0
 class RowSampler:
     """Random draws of rows that depend on the seed, the round and the rows alone.
 
-    Parameters
-    ----------
-    position : int64 array of shape (n_rows,)
-        Position of each row in the canonical order, which does not depend on the order of the table.
-    seed : int
-    unit : int64 array of shape (n_rows,) or None
-        Number of the group of each row, if rows belong to groups: these are held out as a whole.
-
-    Notes
-    -----
-    The random number of a row is that of its position, from the counter-based generator Philox keyed by seed and
-    round. Equal rows may swap positions without any effect on the model.
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
-    >>> sampler = RowSampler.of(table, np.array([[0], [1], [2], [3]], np.uint8), seed=1)
-    >>> int(sampler.sample(0, 0.5).sum()), int(sampler.held_out(0.5, table.target).sum())
-    (2, 2)
-    >>> [int(fold.sum()) for fold in sampler.folds(2, table.target)]
-    [2, 2]
+    `position` is that of each row in the canonical order, which does not depend on the order of the table. The random
+    number of a row is that of its position, from the counter-based generator Philox keyed by seed and round. Equal rows
+    may swap positions without any effect on the model. `unit` is the number of the group of each row, if rows belong to
+    groups: these are held out as a whole.
     """
 
     position: Counts

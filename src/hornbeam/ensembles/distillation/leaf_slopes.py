@@ -29,30 +29,11 @@ _LINEAR_RIDGE = 0.01  # beside a variance of 1
 
 @dataclass(frozen=True, slots=True)
 class LeafSlopes:
-    """Settings of the slopes of a leaf.
+    """Settings of the slopes of a leaf; a leaf with fewer than `min_rows` rows has none.
 
-    Parameters
-    ----------
-    leaf : LeafRules
-        How many terms a leaf may have, and how much each must explain.
-    min_rows : int, default 20
-        A leaf with fewer rows has no slopes.
-
-    Notes
-    -----
     Terms are selected by squared distance, one after the other. Their slopes are those of a multinomial logistic
-    regression, so that the mean prediction of the rows of a leaf is the mean of their labels. For a numeric target
-    they are those of a linear regression.
-
-    Examples
-    --------
-    >>> table = Table.read([[float(x)] for x in range(100)])
-    >>> yes = 1 / (1 + np.exp(-0.1 * (np.arange(100.0) - 50)))
-    >>> slopes = LeafSlopes().fit(Skeleton.leaf(), table, np.column_stack([1 - yes, yes]))
-    >>> slopes, slopes.low[0], slopes.high[0]
-    (Slopes(1 term in 1 leaf), np.float64(5.0), np.float64(94.0))
-    >>> float(slopes.slope[0, 1] - slopes.slope[0, 0]).__round__(2)
-    0.1
+    regression, so that the mean prediction of the rows of a leaf is the mean of their labels. For a numeric target they
+    are those of a linear regression.
     """
 
     leaf: LeafRules = field(default_factory=lambda: LeafRules(2))
@@ -188,13 +169,7 @@ def _linear(values: list[_Values], means: Floats, weight: Floats) -> list[tuple[
 
 
 def solve_small(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Solve a small positive definite system by elimination, with the same bits on every machine.
-
-    Examples
-    --------
-    >>> solve_small([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])
-    [1.0, 0.5]
-    """
+    """Solve a small positive definite system by elimination, with the same bits on every machine."""
     rows = [[*row, entry] for row, entry in zip(matrix, right, strict=True)]
     for number, pivot in enumerate(rows):
         for row in rows[number + 1 :]:

@@ -26,23 +26,10 @@ _DEVIATIONS = 2.5  # values farther from the mean count as this many standard de
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchRows:
-    """Encoded rows with soft labels.
+    """Encoded rows with soft labels, input of the kernels.
 
-    Parameters
-    ----------
-    rows : SoftRows
-        Input of the kernels.
-    bins : Bins
-        Bins of the features.
-    groups : dict from int to int array
-        For a feature with more than 255 categories, the code of each category: the rarest share the last code.
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [2.0], [4.0]])
-    >>> search = SearchRows.of(table, np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]))
-    >>> search.rows.codes.ravel().tolist(), search.rows.share.ravel().tolist()
-    ([0, 1, 2], [410, 2048, 3277])
+    `groups` has, for a feature with more than 255 categories, the code of each category: the rarest share the last
+    code.
     """
 
     rows: SoftRows

@@ -28,34 +28,11 @@ _MIN_ROWS = 5.0  # per leaf of the tree that selects them
 class SmallTree:
     """Settings of the search for a small tree.
 
-    Parameters
-    ----------
-    max_leaf_nodes : int, default 16
-        Maximum number of leaves.
-    max_depth : int, default 7
-        Maximum depth.
-    min_rows : float, default 20.0
-        Minimum number of rows per leaf.
-    min_counted : float, default 1.0
-        Minimum number of counted rows per leaf. Of more rows than a search takes, all counted ones are used if they
-        are at most half of these, so that the minimum is exact; else a share of them.
-    min_share : float, default 0.0
-        Minimum share of all counted rows per leaf.
-    leaf : LeafRules
-        The model of a leaf by which splits are judged.
-
-    Notes
-    -----
     Every cut of a node is valued by what its two branches explain of the soft labels, each with a linear model of the
-    terms of the node. The best cuts are compared by what a whole tree below them explains within the budget of leaves.
-
-    Examples
-    --------
-    >>> table = Table.read([[float(x)] for x in range(8)])
-    >>> yes = np.repeat([0.1, 0.9], 4)
-    >>> skeleton = SmallTree(2, min_rows=1).grow(table, np.column_stack([1 - yes, yes]))
-    >>> skeleton, skeleton.threshold[0]
-    (Skeleton(3 nodes, 2 leaves, depth 1), np.float64(3.5))
+    terms of the node (`leaf`). The best cuts are compared by what a whole tree below them explains within the budget of
+    leaves. A leaf has at least `min_rows` rows, `min_counted` counted rows and the share `min_share` of all counted
+    rows. Of more rows than a search takes, all counted ones are used if they are at most half of these, so that the
+    minimum is exact; else a share of them.
     """
 
     max_leaf_nodes: int = 16

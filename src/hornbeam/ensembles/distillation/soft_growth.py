@@ -26,15 +26,6 @@ def grow_soft(
     """Grow a tree on class probabilities, or on means of a numeric target.
 
     A row of probabilities 0.7 and 0.3 counts as 0.7 rows of one class and 0.3 of the other.
-
-    Examples
-    --------
-    >>> rows = Table.read([[float(x)] for x in range(8)], schema=None)
-    >>> yes = np.repeat([0.1, 0.9], 4)
-    >>> from hornbeam.data.schema import Schema
-    >>> rows = replace(rows, schema=Schema(rows.schema.features, ("no", "yes")))
-    >>> grow_soft(rows, np.column_stack([1 - yes, yes]), 4.0).n_leaves
-    2
     """
     if rows.schema.is_regression:
         soft, criterion = with_means(rows, labels), Criterion.SQUARED_ERROR
@@ -51,24 +42,12 @@ def with_means(rows: Table, labels: Floats) -> Table:
 
 
 def relative_weights(rows: Table) -> Floats:
-    """Return the weights of rows, of mean 1.
-
-    Examples
-    --------
-    >>> relative_weights(Table.read([[1.0], [2.0]], sample_weight=[1, 3])).tolist()
-    [0.5, 1.5]
-    """
+    """Return the weights of rows, of mean 1."""
     return np.ones(rows.n_rows) if rows.weight is None else rows.weight / rows.weight.mean()
 
 
 def class_steps(rows: Table, labels: Floats) -> Counts:
-    """Split the weight of each row over the classes, in steps of `UNIT`; the mean weight of a row is 1.
-
-    Examples
-    --------
-    >>> class_steps(Table.read([[1.0]]), np.array([[0.25, 0.75]])).tolist()
-    [[262144, 786432]]
-    """
+    """Split the weight of each row over the classes, in steps of `UNIT`; the mean weight of a row is 1."""
     return np.rint(labels * relative_weights(rows)[:, None] / UNIT).astype(np.int64)
 
 

@@ -25,32 +25,13 @@ _MOST_TREES = 30  # of the forest that defines neighbours; with more passes they
 class SyntheticRows:
     """Draws synthetic rows near the rows of a table.
 
-    Parameters
-    ----------
-    exchange : float, default 0.4
-        Share of the values that a row takes from its neighbour.
-    reach : int, default 12
-        Largest distance to the neighbour, in positions, when rows are sorted by leaf.
-    per_row : int, default 30
-        Synthetic rows per row of the table, within the limits below.
-    least, most : int
-        Smallest and largest number of synthetic rows, rounded to whole passes over the table, at least one. Wide
-        tables have fewer, so that all synthetic rows have at most 50 million values.
-    seed : int, default 0
-        Seed of the draws.
-
-    Notes
-    -----
     Neighbours are rows in the same leaf, or in a nearby leaf, of a tree of a random forest: they are similar in the
     features that matter for the target. Every pass uses another tree. Values stay within their column and none is
     invented, so categories, integers and missing values stay possible.
 
-    Examples
-    --------
-    >>> table = Table.read([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], ["a", "b", "b"])
-    >>> passes = list(SyntheticRows(least=9, most=9).draw(table))
-    >>> len(passes), passes[0].shape
-    (3, (3, 2))
+    A row takes the share `exchange` of its values from its neighbour, which is at most `reach` positions away when rows
+    are sorted by leaf. There are `per_row` synthetic rows per row, from `least` to `most`, rounded to whole passes over
+    the table, at least one. Wide tables have fewer, so that all synthetic rows have at most 50 million values.
     """
 
     exchange: float = 0.4

@@ -25,22 +25,8 @@ _MOST_ROWS = 20_000  # that the teacher is fitted to; more rows are counted in t
 class Taught(Fitter):
     """Fits a teacher to a table, and one tree to the predictions of the teacher.
 
-    Parameters
-    ----------
-    distillation : Distillation
-        Size of the tree, slopes of its leaves and synthetic rows.
-
-    Notes
-    -----
     Of more than 20,000 rows, the teacher is fitted to a random sample of 20,000. The evidence of the tree is that of
     all rows, in memory or in files.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> table = Table.read(*load_iris(return_X_y=True))
-    >>> Taught(Distillation(max_leaf_nodes=3)).fit(table).n_leaves
-    3
     """
 
     distillation: Distillation = field(default_factory=Distillation)

@@ -37,14 +37,7 @@ _ROUNDING = 1e-9  # relative: a smaller decrease of the loss does not count
 class Teacher:
     """A forest, and the mean of boosted models that were fitted to two thirds of the rows each.
 
-    Parameters
-    ----------
-    forest : Forest
-    boosted : tuple of BoostedTrees
-    loss : Loss
-        That of the boosted models, which turns scores into predictions.
-    share : float
-        Share of the boosted models in a prediction.
+    `share` is that of the boosted models in a prediction; their `loss` turns scores into predictions.
     """
 
     forest: Forest
@@ -69,16 +62,7 @@ class TeacherResult(NamedTuple):
 
 
 def fit_teacher(rows: CanonicalRows, seed: int = 0, n_jobs: int = 1) -> TeacherResult:
-    """Fit a teacher to rows in canonical order; the result does not depend on `n_jobs`, the number of threads.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> rows = CanonicalRows.of(Table.read(*load_iris(return_X_y=True)), Recipe())
-    >>> result = fit_teacher(rows)
-    >>> result.held_out.shape
-    (150, 3)
-    """
+    """Fit a teacher to rows in canonical order; the result does not depend on `n_jobs`, the number of threads."""
     table = rows.table
     forest, out_of_bag = _fit_forest(table, seed, n_jobs)
     loss = _loss(table)

@@ -34,35 +34,13 @@ class Sample(NamedTuple):
 class Bootstrap:
     """Draws with replacement from the copies of rows; a row of weight 2 is two copies.
 
-    Parameters
-    ----------
-    first : int64 array of shape (n_rows,) or None
-        Number of the first copy of each row; None if every row is one copy.
-    n_copies : int
-        Number of copies of all rows.
-    n_draws : int
-        Number of copies drawn for a sample.
-    factor : float64 array of shape (n_rows,) or None
-        Weight of each row per draw; None for 1.
-    seed : int
-        Seed of the draws.
-    unit : int64 array of shape (n_rows,) or None
-        Number of the group of each row: a copy is a group then, and all its rows are drawn together.
+    The sample of a tree depends on the seed and the number of the tree alone (the counter-based generator Philox, keyed
+    by both), so trees may be grown in any order, and the first ten of a hundred trees are the forest of ten.
 
-    Notes
-    -----
-    The sample of a tree depends on the seed and the number of the tree alone (the counter-based generator Philox,
-    keyed by both), so trees may be grown in any order, and the first ten of a hundred trees are the forest of ten.
-
-    A sample is drawn copy by copy, so a row of weight 2 equals a row that occurs twice. With fractional or very large
-    weights each row is one copy, and counts with its weight each time it is drawn.
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
-    >>> sample = Bootstrap.of(table).sample(0)
-    >>> sample.rows.tolist(), sample.weight.tolist(), sample.n_left.tolist()
-    ([0, 1], [2, 3], [0, 1, 1])
+    A sample is drawn copy by copy, so a row of weight 2 equals a row that occurs twice; `first` is the number of the
+    first copy of each row, None if every row is one copy. With fractional or very large weights each row is one copy,
+    and counts with its weight, `factor`, each time it is drawn. If rows belong to groups, `unit` is the group of each
+    row: a copy is a group then, and all its rows are drawn together.
     """
 
     first: Counts | None

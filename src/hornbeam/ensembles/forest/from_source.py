@@ -29,45 +29,15 @@ def fit_forest(
     n_jobs: int = 1,
     on_progress: Callable[[int], None] | None = None,
 ) -> SourceForest:
-    """Grow a forest from a source.
+    """Grow a forest from a source of rows with their target.
 
-    Parameters
-    ----------
-    source : Source
-        Rows with their target.
-    trainer : ForestTrainer
-        The parameters of the forest.
-    engine : Engine, optional
-        Reads and counts rows, and grows the trees; default: `n_jobs` threads of this process. The forest does not
-        depend on it.
-    plan : Plan, optional
-        How many rows are grown on; default: ``Plan.of(source, None)``.
-    n_jobs : int, default 1
-        Threads for the work in this process.
-    on_progress : callable, optional
-        Called with the number of trees so far.
+    The `engine` reads and counts rows, and grows the trees; default: `n_jobs` threads of this process. The forest does
+    not depend on it. The default `plan` is ``Plan.of(source, None)``. If all rows fit memory, the forest is that of
+    `ForestTrainer.fit` for the same rows, bit for bit.
 
-    Returns
-    -------
-    SourceForest
-        If all rows fit memory, the forest of `ForestTrainer.fit` for the same rows, bit for bit.
-
-    Notes
-    -----
     With a sample, bins, splits, smoother and temperature are those of the sample. Then every row is counted in all
     trees by one pass, and the trees are smoothed with that evidence. Out-of-bag predictions are those of the sampled
     rows, before all rows are counted.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> table = Table.read(*load_iris(return_X_y=True))
-    >>> source, trainer = MemorySource(table, block=20), ForestTrainer(n_trees=5)
-    >>> fit_forest(source, trainer).result.forest.digest == trainer.fit(table).forest.digest
-    True
-    >>> sampled = fit_forest(source, trainer, plan=Plan.of(source, None, grow_rows=60))
-    >>> sampled.table.n_rows, [int(tree.rows[0]) for tree in sampled.result.forest.trees]
-    (60, [150, 150, 150, 150, 150])
     """
     reader = LocalEngine(n_jobs) if engine is None else engine
     plan = Plan.of(source, None) if plan is None else plan

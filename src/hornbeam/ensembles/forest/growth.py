@@ -22,29 +22,9 @@ __all__ = ["ForestGrowth", "GrownTrees", "grow_trees"]
 class ForestGrowth:
     """All that a tree is grown from, beside its number.
 
-    Parameters
-    ----------
-    rows : CanonicalRows
-        The rows of all trees.
-    recipe : Recipe
-        Grows and prunes each tree.
-    bootstrap : Bootstrap or None
-        Draws the sample of each tree; None for all rows.
-    n_trees : int
-        Number of trees of the forest.
-    candidates : tuple of Recipe
-        Their smoothers predict the rows out of the bag; empty: no predictions are needed.
-    all_rows : bool
-        Whether to predict all rows out of the bag, or as many as the choice of a smoother needs.
-    seed : int
-        Seed of the features drawn at each node.
-
-    Examples
-    --------
-    >>> from hornbeam.data import Table
-    >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"]), Recipe())
-    >>> ForestGrowth(rows, Recipe(), None, 1).grow(0)[0].evidence[0].tolist()
-    [2, 1]
+    Without `bootstrap` each tree has all rows. The smoothers of `candidates` predict the rows out of the bag; empty: no
+    predictions are needed. `all_rows` is whether to predict all rows out of the bag, or as many as the choice of a
+    smoother needs. `seed` is that of the features drawn at each node.
     """
 
     rows: CanonicalRows
@@ -78,15 +58,7 @@ class ForestGrowth:
 
 @dataclass(slots=True, eq=False)
 class GrownTrees:
-    """Some trees by their number, with the sums of their votes; ``+=`` joins those of two tasks.
-
-    Examples
-    --------
-    >>> some = GrownTrees({3: "tree 3"}, np.array([5]), np.array([1]))
-    >>> some += GrownTrees({1: "tree 1"}, np.array([2]), np.array([1]))
-    >>> some.in_order(), some.total
-    (['tree 1', 'tree 3'], array([7]))
-    """
+    """Some trees by their number, with the sums of their votes; ``+=`` joins those of two tasks."""
 
     trees: dict[int, Tree]
     total: Counts | None

@@ -39,38 +39,11 @@ class OutOfBagVotes(NamedTuple):
 class OutOfBag:
     """Sums of out-of-bag predictions, for one or several candidate smoothers.
 
-    Equal rows share a prediction: the mean over all copies of the row that are out of the bag of some tree.
-
-    Parameters
-    ----------
-    rows : CanonicalRows
-        All rows of the forest.
-    distinct : int64 array of shape (n_predicted,)
-        Number of the distinct row that each predicted row equals.
-    begin : int64 array of shape (n_distinct,)
-        First row of each distinct row.
-    total : int64 array of shape (n_distinct, n_candidates, n_outputs)
-        Sums of predictions, in steps of `unit`.
-    n_votes : int64 array of shape (n_distinct,)
-        Number of predictions in each sum.
-    largest : float
-        Largest absolute prediction: 1 for classes, else that of the target.
-    unit : float
-        A power of two. Sums of integers do not depend on the order of trees, or on the tasks that add them up.
-
-    Examples
-    --------
-    >>> from hornbeam.growing import Grower
-    >>> from hornbeam.recipe import Recipe
-    >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]), Recipe())
-    >>> tree = Grower().grow(rows.encoded)
-    >>> out_of_bag = OutOfBag.of(rows, np.ones(3, int))
-    >>> n_left = (rows.encoded.codes[:, 0] == 0).astype(int)  # the rows of value 1.0
-    >>> out_of_bag.add(out_of_bag.votes(tree, n_left, [tree.belief]))
-    >>> out_of_bag.predictions()
-    array([[ 1.,  0.],
-           [nan, nan],
-           [ 1.,  0.]])
+    Equal rows share a prediction: the mean over all copies of the row that are out of the bag of some tree. `distinct`
+    is the number of the distinct row that each predicted row equals, `begin` the first row of each distinct row.
+    `total`, of shape (n_distinct, n_candidates, n_outputs), has sums of `n_votes` predictions in steps of `unit`, a
+    power of two. Sums of integers do not depend on the order of trees, or on the tasks that add them up. `largest` is
+    the largest absolute prediction: 1 for classes, else that of the target.
     """
 
     rows: CanonicalRows
@@ -165,13 +138,7 @@ class OutOfBag:
 
 
 def truth_of(table: Table) -> Floats:
-    """Return the perfect prediction of each row: class indicators, or the numeric target.
-
-    Examples
-    --------
-    >>> truth_of(Table.read([[1.0], [2.0]], ["a", "b"])).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
+    """Return the perfect prediction of each row: class indicators, or the numeric target."""
     if table.numeric_target is not None:
         return table.numeric_target.values[:, None]
     return np.eye(table.schema.n_classes)[table.target]

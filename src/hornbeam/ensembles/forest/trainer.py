@@ -40,13 +40,7 @@ SMOOTHING_CANDIDATES: tuple[Smoother | None, ...] = (
 
 
 def default_grower(*, regression: bool = False) -> Grower:
-    """Return the grower of the trees of a forest, without a limit of features.
-
-    Examples
-    --------
-    >>> default_grower(regression=True).criterion.value
-    'squared_error'
-    """
+    """Return the grower of the trees of a forest, without a limit of features."""
     return Grower(Criterion.SQUARED_ERROR if regression else Criterion.ENTROPY, corrected=True)
 
 
