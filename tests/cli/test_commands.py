@@ -11,11 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import hornbeam
+from hornbeam import export as exports
+from hornbeam.cli.commands.export import _TARGETS
 from hornbeam.data.files.tabular import read_table
 from hornbeam.evaluation import log_loss, rmse
 from hornbeam.export import rules_dict, rules_markdown, rules_text, rules_where
 
 NEW = "new-loans.csv"
+OBJECTS = {
+    "to_html",
+    "to_matrix",
+    "to_shap",
+    "to_treelite",
+}  # exporters of objects in memory, and of notebooks
 
 
 @pytest.fixture
@@ -232,6 +240,20 @@ def test_explain_explains_the_chosen_row(run, model, rows):
         3,
         "hornbeam: There is no row 201 in 'new-loans.csv'; it has 200.\n",
     )
+
+
+def test_every_exporter_is_a_target_or_makes_an_object():
+    functions = {function for function, _, _ in _TARGETS.values()}
+    assert functions == {name for name in exports.__all__ if name.startswith("to_")} - OBJECTS
+
+
+@pytest.mark.parametrize("target", sorted(_TARGETS))
+def test_every_target_is_written(run, model, target):
+    if target in {"onnx", "sql"}:
+        pytest.importorskip({"onnx": "onnx", "sql": "sqlglot"}[target])
+    suffix = _TARGETS[target][1]
+    assert run("export", model, "-o", f"tree{suffix}").exit_code == 0
+    assert Path(f"tree{suffix}").stat().st_size > 100
 
 
 def test_rules_are_the_classifier_s(run, model):

@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
+from hornbeam import ensembles
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.ensembles import (
     BinaryLogLoss,
     Boosting,
     EarlyStopping,
+    LambdaLoss,
+    Loss,
     Poisson,
     QuantileLoss,
     SoftmaxLoss,
@@ -159,12 +162,20 @@ def test_trees_of_many_rows_do_not_depend_on_threads(n_jobs):
     assert boost.fit(table, n_jobs=n_jobs).boosted.digest == boost.fit(table).boosted.digest
 
 
-@pytest.mark.parametrize(
-    "loss", [BinaryLogLoss(), SquaredError(), QuantileLoss(), QuantileLoss(0.2), Poisson()]
-)
+LOSSES = [BinaryLogLoss(), SoftmaxLoss(3), SquaredError(), QuantileLoss(), QuantileLoss(0.2), Poisson()]
+
+
+def test_the_losses_here_are_all_of_rows():
+    """The loss of rankings is that of pairs of rows, and has tests of its own."""
+    exported = {getattr(ensembles, name) for name in ensembles.__all__}
+    losses = {kind for kind in exported if hasattr(kind, "negative_gradients")}
+    assert {*map(type, LOSSES)} == losses - {Loss, LambdaLoss}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_a_row_of_weight_two_is_two_rows(loss):
-    is_regression = not isinstance(loss, BinaryLogLoss)
-    table = regression(2, 120) if is_regression else classes(2, 120)
+    n_classes = {BinaryLogLoss: 2, SoftmaxLoss: 3}.get(type(loss))
+    table = regression(2, 120) if n_classes is None else classes(2, 120, n_classes=n_classes)
     weight = np.random.default_rng(0).integers(1, 4, table.n_rows)
     heavy = replace(table, weight=weight.astype(np.int64), unit=1.0)
     boost = Boosting(loss, SMALL, 5)

@@ -20,6 +20,7 @@ from hornbeam.smoothing import (
     MEstimate,
     Raw,
 )
+from hornbeam.smoothing.registry import SMOOTHERS
 from support.examples import examples
 from support.strategies import trees
 
@@ -36,6 +37,9 @@ PLAIN = [
     MBranch(),
 ]
 ALL = [*PLAIN, GradientHGS(), GradientHGS(loss="squared"), LeaveOneOutHGS()]
+ALL += [
+    smoother() for smoother in SMOOTHERS.values() if smoother not in map(type, ALL)
+]  # those without settings here
 named = pytest.mark.parametrize
 few = examples(25)
 

@@ -22,7 +22,7 @@ _TARGETS: dict[str, tuple[str, str, frozenset[str]]] = {
     "python": ("to_python", ".py", frozenset({"vectors"})),
     "sql": ("to_sql", ".sql", frozenset({"dialect", "table", "keep"})),
     "svg": ("to_svg", ".svg", frozenset()),
-    "text": ("text", ".txt", frozenset()),
+    "text": ("to_text", ".txt", frozenset()),
 }
 _MOST_VECTORS = 1_000
 
