@@ -16,7 +16,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.explain import CandidateSplit, CandidateSplits
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.growing.in_memory import n_copies
-from support.reference_growing import entropy, gini
+from support.reference_growing import IMPURITY, entropy
 from support.strategies_growing import bins_of
 
 __all__ = ["check_chosen", "check_scan", "children", "exactly"]
@@ -65,7 +65,7 @@ class Slow:
             return 0.0
         if self.table.numeric_target is not None:
             return float(self.numbers(rows)[1])
-        measure = gini if self.grower.criterion is Criterion.GINI else entropy
+        measure = IMPURITY[self.grower.criterion]
         return float(self.total(rows)) * measure([float(n) for n in self.counts(rows)])
 
     def gain(self, children) -> float:

@@ -23,6 +23,7 @@ from hornbeam.growing.in_memory import n_copies
 from hornbeam.tree import Skeleton, Tree
 
 __all__ = [
+    "IMPURITY",
     "Case",
     "Node",
     "Trial",
@@ -83,6 +84,9 @@ def gini(counts: Sequence[float]) -> float:
     """Gini impurity of class weights."""
     total = sum(counts)
     return 1 - sum((n / total) ** 2 for n in counts) if total else 0.0
+
+
+IMPURITY = {Criterion.ENTROPY: entropy, Criterion.GAIN_RATIO: entropy, Criterion.GINI: gini}
 
 
 def may_follow(grower: Grower, path: frozenset[int], f: int, n_features: int) -> bool:
@@ -190,7 +194,7 @@ class Twin:
         if self.grower.criterion is Criterion.HELLINGER:
             overlap = sum(self.hellinger(node, branch) for branch in branches)
             return max(0.0, self.hellinger(node, whole) - overlap)
-        impurity = gini if self.grower.criterion is Criterion.GINI else entropy
+        impurity = IMPURITY[self.grower.criterion]
 
         def loss(cases: Cases) -> float:
             return weight_of(cases) * impurity(self.counts(cases))
