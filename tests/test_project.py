@@ -67,7 +67,16 @@ def test_the_version_switcher_has_the_same_address():
 def test_all_extras_are_in_all():
     extras = PROJECT["project"]["optional-dependencies"]
     named = set(re.search(r"\[(.*)\]", extras["all"][0])[1].split(","))
-    assert named == set(extras) - {"all", "ray", "spark", "test", "test-core", "lint", "docs", "bench", "dev"}
+    of_contributors = {"test", "test-core", "lint", "docs", "bench", "dev", "dev-core"}
+    assert named == set(extras) - {"all", "ray", "spark"} - of_contributors
+
+
+def test_contributors_have_the_build_requirements():
+    """So that a build without isolation works."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in extras["dev-core"]}
+    required = {re.match(r"[\w-]+", requirement)[0] for requirement in PROJECT["build-system"]["requires"]}
+    assert required | {"cmake", "ninja"} <= names
 
 
 def test_actions_are_pinned_by_hash():
