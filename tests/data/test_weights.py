@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.weights import Weights, apply_class_weight, fixed_point_weights, read_weights, to_steps
+from hornbeam.data.weights import ClassFactors, Weights, fixed_point_weights, read_weights, to_steps
 from hornbeam.errors import DataError, ParameterError
 
 positive = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -28,9 +28,8 @@ def search_weights(sample_weight, y, class_weight):
     if read.class_factors is None:
         return read
     codes = labels.codes if read.kept is None else labels.codes[read.kept]
-    return Weights(
-        *apply_class_weight(read.steps, read.unit, read.class_factors, codes), read.kept, read.class_factors
-    )
+    factors = ClassFactors.of(read.class_factors, read.steps, read.unit, codes)
+    return Weights(factors.weigh(read.steps, codes), factors.unit, read.kept, read.class_factors)
 
 
 @given(st.lists(positive, min_size=1, max_size=30))

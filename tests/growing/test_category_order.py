@@ -13,11 +13,10 @@ from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.category_order import order_categories, principal_direction
-from hornbeam.growing.in_memory import encoded_rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.evidence.numeric import numeric_units
 from hornbeam.tuning import CrossFitted
-from support.strategies_growing import bins_of
+from support.strategies_growing import bins_of, spec_of
 
 EVERY = np.ones(2, bool)
 
@@ -131,7 +130,7 @@ def test_below_the_root_each_split_is_the_best_cut_of_the_one_order(seed):
     X, y, _ = world(seed)
     table = Table.read(X, y)
     bins = bins_of(table)
-    rows, spec = encoded_rows(grower_of("two"), table, bins, bins.encode(table))
+    spec, codes = spec_of(grower_of("two"), table, bins), bins.encode(table)
     position = spec.position[: spec.n_codes[0]]
     tree = grower_of("two", min_samples_leaf=5).grow(table, bins)
     skeleton = tree.skeleton
@@ -144,7 +143,7 @@ def test_below_the_root_each_split_is_the_best_cut_of_the_one_order(seed):
         assert (np.diff(slots[order]) >= 0).all()
         assert (slots >= 0).all()  # categories that the node does not have go to the nearer side
         here = np.flatnonzero(reaches(tree, table, node))
-        at, label = position[rows.codes[here, 0]], y[here]
+        at, label = position[codes[here, 0]], y[here]
         gains = [
             entropy(label) - entropy(label[at <= low]) - entropy(label[at > low])
             for low, _ in pairwise(np.unique(at))
@@ -179,7 +178,7 @@ def test_published_presets_have_no_such_order(preset):
     X, y, _ = world()
     table = Table.read(X, y)
     bins = bins_of(table)
-    _, spec = encoded_rows(PRESETS[preset].grower, table, bins, bins.encode(table))
+    spec = spec_of(PRESETS[preset].grower, table, bins)
     assert spec.position is None
 
 
@@ -189,7 +188,7 @@ def test_fewer_categories_are_ordered_by_each_node(kind, least):
         X, y, _ = world(categories=categories, each=60, kind=kind)
         table = read(kind, X, y)
         bins = bins_of(table)
-        _, spec = encoded_rows(grower_of(kind), table, bins, bins.encode(table))
+        spec = spec_of(grower_of(kind), table, bins)
         assert (spec.position is not None) == ordered
 
 
@@ -263,7 +262,7 @@ def test_trees_of_a_forest_order_categories_at_each_node():
     table = Table.read(X, y)
     bins = bins_of(table)
     for sampled in ({"max_features": 2}, {"design_effect": 3.0}):
-        _, spec = encoded_rows(grower_of("two", **sampled), table, bins, bins.encode(table))
+        spec = spec_of(grower_of("two", **sampled), table, bins)
         assert spec.position is None
 
 

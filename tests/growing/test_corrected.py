@@ -9,8 +9,7 @@ import pytest
 
 from hornbeam import BoostedTreesClassifier, ForestClassifier, Table, TreeClassifier, TreeRegressor
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.growing.in_memory import encoded_rows
-from support.strategies_growing import bins_of
+from support.strategies_growing import bins_of, spec_of
 
 FEW, LEAST = 5, 0.05
 
@@ -86,7 +85,7 @@ def s_values(frame, y):
             s_value = subset(bits, sizes[sizes > 0], counts)
             if n_values >= 20 * (table.schema.n_classes - 1):  # the part of the gain that new rows keep
                 bins = bins_of(table)
-                _, spec = encoded_rows(Grower(corrected=True), table, bins, bins.encode(table))
+                spec = spec_of(Grower(corrected=True), table, bins)
                 kept = bits * float(spec.reliability[0])
                 s_value = min(s_value, max(5.0, cut(kept, n_values - 1, (counts > 0).sum())))
             few = n_values <= FEW

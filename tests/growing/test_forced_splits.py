@@ -235,4 +235,4 @@ def test_bins_get_the_thresholds_as_edges():
     plain, bins = Recipe(max_bins=4).bin(table), recipe.bin(table)
     assert sorted({*bins.edges[1]} - {*plain.edges[1]}) == [7.25]
     assert bins.n_codes.tolist() == [plain.n_codes[0], plain.n_codes[1] + 1, plain.n_codes[2]]
-    assert dict(recipe.grower._step().parameters)["forced"] == forced
+    assert dict(recipe.grower.as_step().parameters)["forced"] == forced

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.data import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.data.schema import Schema
+from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Tree
+from hornbeam.tree import Step, Tree
 from support.examples import examples
 from support.reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
 from support.strategies_growing import bins_of, growers, random_table, training_tables
@@ -286,3 +287,9 @@ def test_a_branch_of_missing_values_needs_its_rows(n_missing, n_children, weight
 def test_presets_of_the_literature_have_no_minimum_of_missing_values():
     least = {name: recipe.grower.min_samples_missing for name, recipe in PRESETS.items()}
     assert least == {"default": 10, "id3": 0, "c4.5": 0, "c4.4": 0, "cart": 0}
+
+
+def test_a_history_with_other_settings_cannot_be_repeated():
+    step = Step.of("grow", max_depth="int8")
+    with pytest.raises(TreeError, match="'grow' that cannot be repeated: max_depth='int8': expected"):
+        Grower.recorded(step, Schema((), ("no", "yes")))

@@ -13,6 +13,7 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing.search import make_spec
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import NodeRange, Rows
 from hornbeam.tree.evidence.numeric import numeric_units
@@ -205,7 +206,7 @@ def test_sums_of_squares_are_exact_in_128_bits(weighted):
         return sum(int(part) << (32 * i) for i, part in enumerate(four))
 
     assert [value(parts[:4]), value(parts[4:])] == [exact([0]), exact([2])]
-    spec = CORRECTED._growth_spec(numeric_table().schema, bins_of(numeric_table()), subtree.Rules())
+    spec = make_spec(CORRECTED, numeric_table().schema, bins_of(numeric_table()))
     mine = np.flatnonzero(node == 2)
     all_parts = np.zeros(4, np.int64)
     levelwise.add_squares(rows, node, np.array([0, -1, 0], np.int32), all_parts)

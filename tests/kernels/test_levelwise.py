@@ -13,7 +13,7 @@ from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
 from support.examples import examples
-from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
+from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, spec_of, training_tables
 
 N_CODES, NOMINAL = 4, np.array([0, 0, 1], np.uint8)
 seeds = st.integers(0, 2**32 - 1)
@@ -143,10 +143,7 @@ def test_best_per_feature_of_any_blocks_gives_the_best_split_of_all(data):
     table = data.draw(training_tables(max_rows=60))
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     bins = bins_of(table)
-    total = table.n_rows if table.weight is None else int(table.weight.sum())
-    spec = grower._growth_spec(
-        table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows)
-    )
+    spec = spec_of(grower, table, bins)
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     cells = subtree.empty_cells(rows, spec)
     subtree.histogram(rows, spec, 0, table.n_rows, cells)
@@ -197,7 +194,7 @@ def test_a_pickled_spec_gives_the_same_split(criterion):
     table = random_table(3, n_rows=80)
     bins = bins_of(table)
     grower = Grower(criterion, min_samples_leaf=2, monotone=(1, 0, 0))
-    spec = grower._growth_spec(table.schema, bins, grower._rules(Missing.OWN, 1.0, 80, 80))
+    spec = spec_of(grower, table, bins)
     loaded = pickle.loads(pickle.dumps(spec))
     for name in GrowthSpec._fields[3:]:
         np.testing.assert_array_equal(getattr(loaded, name), getattr(spec, name))

@@ -13,7 +13,7 @@ from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Columns, GrowthSpec, NodeRange, Rows, Split
 from support.examples import examples
-from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
+from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, spec_of, training_tables
 
 CODES = (np.uint8, np.uint16)
 
@@ -24,12 +24,6 @@ def encoded(table, dtype=np.uint16):
     assert table.target is not None
     weight = None if table.weight is None else table.weight.copy()
     return Rows(bins.encode(table).astype(dtype), table.target.astype(np.uint16), weight), bins
-
-
-def spec_of(grower: Grower, table, bins) -> GrowthSpec:
-    total = table.n_rows if table.weight is None else int(table.weight.sum())
-    rules = grower._rules(grower.missing, table.unit, total, table.n_rows)
-    return grower._growth_spec(table.schema, bins, rules)
 
 
 def copy(rows: Rows) -> Rows:

@@ -16,7 +16,7 @@ from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
 from hornbeam.kernels.sums import exact_sums
 from support.examples import examples
-from support.strategies_growing import bins_of, growers, random_table
+from support.strategies_growing import bins_of, growers, random_table, spec_of
 
 NO_LABELS = np.empty(0, np.uint16)
 
@@ -38,9 +38,7 @@ def encoded(table, grower):
         weight,
         table.numeric_target.numerators(weight, table.unit),
     )
-    return rows, grower._growth_spec(
-        table.schema, bins, grower._regression_rules(table, table.numeric_target)
-    )
+    return rows, spec_of(grower, table, bins)
 
 
 def copy(rows: Rows) -> Rows:

@@ -15,8 +15,7 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.explain import CandidateSplit, CandidateSplits
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.growing.in_memory import n_copies
-from support.reference_growing import IMPURITY, entropy
+from support.reference_growing import IMPURITY, entropy, n_copies
 from support.strategies_growing import bins_of
 
 __all__ = ["check_chosen", "check_scan", "children", "exactly"]

@@ -19,7 +19,6 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.growing.in_memory import n_copies
 from hornbeam.tree import Skeleton, Tree
 
 __all__ = [
@@ -33,6 +32,7 @@ __all__ = [
     "gini",
     "grow_slowly",
     "may_follow",
+    "n_copies",
 ]
 
 TIE = 2.0**-36
@@ -87,6 +87,13 @@ def gini(counts: Sequence[float]) -> float:
 
 
 IMPURITY = {Criterion.ENTROPY: entropy, Criterion.GAIN_RATIO: entropy, Criterion.GINI: gini}
+
+
+def n_copies(table: Table) -> int | None:
+    """Number of rows, one of weight 2 counted twice; None where weights are not whole numbers."""
+    if table.unit != 1.0:
+        return None
+    return table.n_rows if table.weight is None else int(table.weight.sum())
 
 
 def may_follow(grower: Grower, path: frozenset[int], f: int, n_features: int) -> bool:

@@ -13,6 +13,8 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.weights import fixed_point_weights
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.search import search_table
+from hornbeam.kernels.subtree import GrowthSpec
 
 __all__ = [
     "OF_CLASSES",
@@ -21,6 +23,7 @@ __all__ = [
     "path_constraints",
     "random_table",
     "regression_tables",
+    "spec_of",
     "training_tables",
 ]
 
@@ -30,6 +33,12 @@ OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion
 def bins_of(table: Table, max_bins: int | None = None) -> Bins:
     """Exact bins of a table, or at most this many."""
     return Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins)
+
+
+def spec_of(grower: Grower, table: Table, bins: Bins) -> GrowthSpec:
+    """The rules of growing from a table."""
+    _, search = search_table(grower, table, bins, bins.encode(table))
+    return search.spec
 
 
 def random_table(

@@ -12,8 +12,9 @@ from hornbeam.data.sources import Partition, Source, row_blocks
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
+from hornbeam.typing import Codes
 
-__all__ = ["EncodedRows", "EncodedSource", "EncodingSource"]
+__all__ = ["EncodedRows", "EncodedSource", "EncodingSource", "coded_rows"]
 
 
 class EncodedSource(Protocol):
@@ -65,12 +66,17 @@ class EncodingSource:
 
     def encode(self, table: Table) -> Rows:
         """Encode rows of the source."""
-        if table.numeric_target is not None:
-            numerator = table.numeric_target.numerators(table.weight, table.unit)
-            return Rows(self.bins.encode(table), np.empty(0, np.uint16), table.weight, numerator)
-        if table.target is None:
-            raise DataError("The source has no target. Open it with a target to grow a tree from it.")
-        return Rows(self.bins.encode(table), table.target.astype(np.uint16), table.weight)
+        return coded_rows(table, self.bins.encode(table))
+
+
+def coded_rows(table: Table, codes: Codes) -> Rows:
+    """Return the rows of a table and their codes as the kernels expect them; codes and weights are not copied."""
+    if table.numeric_target is not None:
+        numerator = table.numeric_target.numerators(table.weight, table.unit)
+        return Rows(codes, np.empty(0, np.uint16), table.weight, numerator)
+    if table.target is None:
+        raise DataError("The source has no target. Open it with a target to grow a tree from it.")
+    return Rows(codes, table.target.astype(np.uint16), table.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

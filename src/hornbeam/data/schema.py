@@ -12,6 +12,7 @@ from hornbeam.typing import Category, Label
 
 __all__ = [
     "MAX_CATEGORIES",
+    "MAX_CLASSES",
     "Feature",
     "Kind",
     "Schema",
@@ -22,6 +23,7 @@ __all__ = [
 
 # The codes of a feature and its missing code must fit 16 bits.
 MAX_CATEGORIES = 65_534
+MAX_CLASSES = 65_535
 
 
 class Kind(StrEnum):

@@ -1,22 +1,28 @@
 """Sample weights and class weights as the user passes them, read and checked."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hornbeam.data.fixed_point import WHOLE_LIMIT, are_normalised, fixed_point_weights
+from hornbeam.data.fixed_point import (
+    WHOLE_LIMIT,
+    WeightSummary,
+    are_normalised,
+    choose_unit,
+    fixed_point_weights,
+    to_fixed_point,
+)
 from hornbeam.data.labels import Labels
 from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError, ParameterError, shown
-from hornbeam.typing import Bools, Counts, Floats, Indices, Label
+from hornbeam.typing import Bools, Counts, Floats, Label
 
 __all__ = [
+    "ClassFactors",
     "Weights",
-    "apply_class_weight",
     "class_factors",
-    "class_steps",
-    "class_weighted",
     "fixed_point_weights",
     "no_weight_error",
     "read_sample_weight",
@@ -46,7 +52,7 @@ def read_weights(
     Rows of weight zero are dropped, and rows of a class with factor zero. A mapping has a factor per class
     label, 1 for classes that it lacks; "balanced" gives every class the same total, n / (n_classes *
     n_of_class) with weighted counts. `labels` are required with `class_weight`. The two are not multiplied:
-    sample weights are evidence, class weights only change the search for splits (`apply_class_weight`).
+    sample weights are evidence, class weights only change the search for splits (`ClassFactors`).
 
     Sample weights that add up to 1 at most are normalised, as boosting libraries do: they are scaled to add
     up to the number of rows. Unscaled, all rows together would count as one row: less than any minimum weight
@@ -99,43 +105,60 @@ def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
     return steps.astype(np.int64)
 
 
-def apply_class_weight(
-    steps: Counts | None, unit: float, factors: Floats, codes: Indices
-) -> tuple[Counts | None, float]:
-    """Multiply weights, in steps of `unit`, by the factors of their classes, for the search for splits.
+class ClassFactors(NamedTuple):
+    """Class weights in the search for splits, which rows of any number and place apply in the same way.
 
-    `steps` is None when every row counts 1. Factors are above zero for every class that has rows.
+    For whole weights, with a `step` of 1, `factors` are whole numbers of steps of `unit`, so that weight 2 is exactly a
+    row given twice. Otherwise they are real, and each product with a weight is rounded to steps of `unit`.
     """
-    if unit != 1.0:
-        assert steps is not None  # without weights the unit is 1
-        return fixed_point_weights(class_weighted(steps, unit, factors, codes))
-    present = np.bincount(codes, minlength=len(factors)) > 0
-    factor_steps, unit = class_steps(factors, present, len(codes) if steps is None else int(steps.sum()))
-    weighted = factor_steps[codes] if steps is None else steps * factor_steps[codes]
-    return (None if unit == 1.0 and weighted.max() == 1 else weighted), unit
 
+    factors: Counts | Floats
+    step: float
+    unit: float
 
-def class_steps(factors: Floats, present: Bools, total: int) -> tuple[Counts, float]:
-    """Convert the factors of classes to steps for rows of whole weights, and return the unit.
+    @classmethod
+    def of(cls, factors: Floats, weight: Counts | None, step: float, codes: NDArray[Any]) -> Self:
+        """Choose the unit from all rows: their weights in steps, None when each counts 1, and their classes."""
+        if step == 1.0:
+            present = np.bincount(codes, minlength=len(factors)) > 0
+            return cls.of_whole(factors, present, len(codes) if weight is None else int(weight.sum()))
+        real = cls(factors, step, 1.0)
+        return real.with_unit(WeightSummary.of(real.products(weight, codes)))
 
-    A factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice. `total` is the
-    weight of all rows; classes that are not `present` have 0 steps.
-    """
-    steps = np.zeros(len(factors), dtype=np.int64)
-    rounded, unit = fixed_point_weights(factors[present], total)
-    steps[present] = 1 if rounded is None else rounded
-    return steps, unit
+    @classmethod
+    def of_whole(cls, factors: Floats, present: Bools, total: int) -> Self:
+        """Choose the unit for rows of whole weights, whose sum is `total`: a factor is rounded once, for weight 1."""
+        steps = np.zeros(len(factors), dtype=np.int64)
+        rounded, unit = fixed_point_weights(factors[present], total)
+        steps[present] = 1 if rounded is None else rounded
+        return cls(steps, 1.0, unit)
 
+    def with_unit(self, products: WeightSummary) -> Self:
+        """Choose the unit from a summary of the products of all rows."""
+        return self._replace(unit=choose_unit(products))
 
-def class_weighted(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
-    """Return weights times the factors of their classes, as floats."""
-    with np.errstate(over="ignore"):  # an overflow raises an error below
-        product: Floats = steps * unit * factors[codes]
-    if not np.isfinite(product).all():
-        raise DataError(
-            "sample_weight times class_weight is too large for a float. Divide both by their maximum."
-        )
-    return product
+    @property
+    def row_steps(self) -> Floats:
+        """Steps of `unit` of a row of weight 1 in each class."""
+        return self.factors / (1.0 if self.factors.dtype == np.int64 else self.unit)
+
+    def weigh(self, weight: Counts | None, codes: NDArray[Any]) -> Counts:
+        """Apply the factors to the weights of rows of these classes; return steps of `unit`."""
+        if self.factors.dtype == np.int64:
+            times: Counts = self.factors[codes].astype(np.int64, copy=False)
+            return times if weight is None else weight * times
+        return to_fixed_point(self.products(weight, codes), self.unit)
+
+    def products(self, weight: Counts | None, codes: NDArray[Any]) -> Floats:
+        """Return weights times factors, before they are rounded to steps."""
+        assert weight is not None  # without weights the step is 1
+        with np.errstate(over="ignore"):  # an overflow raises an error below
+            product: Floats = weight * self.step * self.factors[codes]
+        if not np.isfinite(product).all():
+            raise DataError(
+                "sample_weight times class_weight is too large for a float. Divide both by their maximum."
+            )
+        return product
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:

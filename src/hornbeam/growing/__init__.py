@@ -4,12 +4,14 @@ Read in this order:
 
 - `criterion`: the choices of a grower: gain measure, nominal splits, missing values
 - `impurity`: entropy and Gini of class counts
-- `grower`: the parameters, and the two ways to grow
+- `settings`: the parameters of a grower, and their checks
 - `constraints`: checks of monotone constraints
 - `path_rules`: which features may occur together on a path
 - `forced_splits`: the splits that a tree begins with
 - `encoded_table`: a table with its bins and codes
 - `category_order`: one order of many categories for the whole tree
+- `search`: settings and rows to rules for the kernels, and the weights of rows in the search for splits
+- `grower`: the two ways to grow
 - `in_memory`: growth from rows in memory
 - `parallel`: the same with several threads
 - `levelwise`: growth level by level through an engine, for rows that are not in memory

@@ -1,70 +1,26 @@
-"""Parameters of growing, and the two ways to grow: in memory, and level by level through an engine."""
+"""The two ways to grow a tree: in memory, and level by level through an engine."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from math import ceil, inf
-from numbers import Integral, Real
+from collections.abc import Callable
 from os import PathLike
-from typing import Any, Self
-
-import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
-from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError, TreeError, shown
-from hornbeam.growing import in_memory
-from hornbeam.growing.constraints import check_monotone, monotone_array
-from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.errors import ParameterError
 from hornbeam.growing.encoded_table import EncodedTable
-from hornbeam.growing.forced_splits import check_forced, forced_skeleton
-from hornbeam.growing.path_rules import Interactions, check_features, check_interactions, make_path_rules
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.growing.progress import PassReport, Watch
-from hornbeam.growing.tree_builder import build_tree
-from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Nodes, PathRules, Rules
-from hornbeam.tree.leaf_budget import keep_best_leaves
-from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes, Counts, Floats
+from hornbeam.growing.settings import GrowthSettings
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Codes, Floats
 
 __all__ = ["Grower"]
 
-_UNSET = ("min_samples_missing", "interactions", "once_per_path", "forbidden_below", "forced")
-_UNLIMITED = np.iinfo(np.int32).max
-_MOST_CLASSES = 65_535
-_KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
-_RANGES = (
-    ("max_depth", 1, inf, Integral),
-    ("max_leaf_nodes", 2, inf, Integral),
-    ("max_features", 1, inf, Integral),
-    ("min_samples_split", 2, inf, Integral),
-    ("min_samples_leaf", 1, inf, Integral),
-    ("min_samples_missing", 0, inf, Real),
-    ("min_weight_leaf", 0, inf, Real),
-    ("min_weight_fraction_leaf", 0, 0.5, Real),
-    ("min_impurity_decrease", 0, inf, Real),
-    ("design_effect", 1, inf, Real),
-)
-_TOO_LARGE = 2**62
 
-
-def _member(kind: type[StrEnum], name: str, value: str) -> StrEnum:
-    """Return the member of an enumeration, given as itself or as its value."""
-    try:
-        return kind(value)
-    except ValueError:
-        known = ", ".join(repr(one.value) for one in kind)
-        raise ParameterError(f"{name}={value!r}: expected one of {known}.") from None
-
-
-@dataclass(frozen=True, slots=True)
-class Grower:
+class Grower(GrowthSettings):
     """Parameters and procedure of growing a tree.
 
     Parameters
@@ -136,75 +92,7 @@ class Grower:
     2
     """
 
-    criterion: Criterion = Criterion.ENTROPY
-    nominal: Nominal = Nominal.SUBSET
-    missing: Missing = Missing.OWN
-    max_depth: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_samples_missing: int = 0
-    min_weight_leaf: float = 0.0
-    min_weight_fraction_leaf: float = 0.0
-    min_impurity_decrease: float = 0.0
-    max_leaf_nodes: int | None = None
-    monotone: tuple[int, ...] | None = None
-    max_features: int | None = None
-    corrected: bool = False
-    design_effect: float = 1.0
-    interactions: Interactions = None
-    once_per_path: bool = False
-    forbidden_below: tuple[tuple[int, int], ...] | None = None
-    forced: tuple[Any, ...] | None = None
-
-    def __post_init__(self) -> None:
-        for name, kind in _KINDS.items():
-            object.__setattr__(self, name, _member(kind, name, getattr(self, name)))
-        for name, least, most, number in _RANGES:
-            value = getattr(self, name)
-            if value is None and name.startswith("max"):
-                continue
-            fits = isinstance(value, number) and not isinstance(value, bool)
-            if not fits or not least <= value <= most or value >= _TOO_LARGE:
-                whole = "whole " * (number is Integral)
-                expected = f"of at least {least}" if most == inf else f"from {least} to {most}"
-                unlimited = ", or None for no limit" if name.startswith("max") else ""
-                raise ParameterError(
-                    f"{name}={shown(value)}: expected a {whole}number {expected}{unlimited}. "
-                    f"Pass {name}={least} for the smallest."
-                )
-        for name in ("corrected", "once_per_path"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ParameterError(f"{name}={shown(getattr(self, name))}: expected True or False.")
-        check_monotone(self.monotone)
-        check_interactions(self.interactions)
-        check_features("forbidden_below", self.forbidden_below)
-
-    @classmethod
-    def recorded(cls, step: Step, schema: Schema) -> Self:
-        """Return the grower of a step of a history, which may come from a file.
-
-        Raises
-        ------
-        TreeError
-            If the parameters are not those of a grower, or do not fit the schema.
-
-        Examples
-        --------
-        >>> Grower.recorded(Step.of("grow", max_depth="int8"), Schema((), ("no", "yes")))
-        Traceback (most recent call last):
-            ...
-        hornbeam.errors.TreeError: the history has a step 'grow' that cannot be repeated: max_depth='int8': expected ...
-        """
-        try:
-            grower = cls(**dict(step.parameters))
-            monotone_array(grower.monotone, schema)
-            grower.path_rules(schema)
-            grower.forced_skeleton(schema)
-        except (TypeError, ValueError) as error:
-            raise TreeError(
-                f"the history has a step 'grow' that cannot be repeated: {error!s:.200}"
-            ) from error
-        return grower
+    __slots__ = ()
 
     def grow(
         self,
@@ -247,7 +135,7 @@ class Grower:
         elif codes is not None:
             EncodedTable(table, bins, codes)  # checks the codes
         watch = Watch(on_progress)
-        return in_memory.grow_in_memory(self, table, bins, codes, n_jobs=n_jobs, key=key, watch=watch)
+        return grow_in_memory(self, table, bins, codes, n_jobs=n_jobs, key=key, watch=watch)
 
     def grow_by_level(
         self,
@@ -325,135 +213,4 @@ class Grower:
             budget=budget,
             checkpoint=checkpoint,
             on_progress=on_progress,
-        )
-
-    @property
-    def compares_all_rows(self) -> bool:
-        """Whether every node compares all features on rows that were not drawn: not so in a forest."""
-        return self.max_features is None and self.design_effect == 1.0
-
-    def forced_skeleton(self, schema: Schema) -> Skeleton | None:
-        """Return the splits that the tree begins with; None if there are none.
-
-        Raises
-        ------
-        ParameterError
-            If they do not fit the features of the rows, or break another parameter.
-        """
-        if self.forced is None:
-            return None
-        skeleton = forced_skeleton(self.forced)
-        check_forced(skeleton, schema, self.max_depth, self.monotone, self.path_rules(schema))
-        return skeleton
-
-    def refine(self, bins: Bins, schema: Schema) -> Bins:
-        """Return bins whose edges include the thresholds of the forced splits."""
-        skeleton = self.forced_skeleton(schema)
-        if skeleton is None:
-            return bins
-        numeric = np.flatnonzero(np.isfinite(skeleton.threshold)).tolist()
-        return bins.with_edges(
-            [(skeleton.feature.item(node), skeleton.threshold.item(node)) for node in numeric]
-        )
-
-    def path_rules(self, schema: Schema) -> PathRules | None:
-        """Return which features may follow each other on a path; None if all may.
-
-        Raises
-        ------
-        ParameterError
-            If a constraint names a feature that the schema does not have.
-        """
-        return make_path_rules(
-            schema, self.interactions, self.forbidden_below, once_per_path=self.once_per_path
-        )
-
-    def _check_target(self, schema: Schema) -> None:
-        """Refuse a classification criterion for a numeric target, and the reverse."""
-        if schema.is_regression != (self.criterion is Criterion.SQUARED_ERROR):
-            numeric = ("numeric", "'squared_error'")
-            target, expected = numeric if schema.is_regression else ("categorical", "'entropy', for example")
-            raise ParameterError(
-                f"criterion={self.criterion.value!r}, and the target is {target}; expected criterion={expected}."
-            )
-        if schema.is_regression and self.missing is Missing.FRACTIONAL:
-            raise ParameterError(
-                "missing='fractional' shares out rows of classes, and the target is numeric; expected 'own' or "
-                "'learned'. Choose one of these."
-            )
-
-    def _growth_spec(self, schema: Schema, bins: Bins, rules: Rules) -> GrowthSpec:
-        if schema.n_classes > _MOST_CLASSES:
-            raise DataError(
-                f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
-                "Merge the rare ones, or fit a regression tree if the target is numeric."
-            )
-        nominal, monotone = bins.nominal.astype(np.uint8), monotone_array(self.monotone, schema)
-        gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
-        kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        n_classes = 1 if schema.is_regression else schema.n_classes
-        paths = self.path_rules(schema)
-        return GrowthSpec.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules, paths)
-
-    def _regression_rules(self, table: Table, target: NumericTarget) -> Rules:
-        total = table.n_rows if table.weight is None else int(table.weight.sum())
-        rules = self._rules(self.missing, table.unit, total, table.n_rows, in_memory.n_copies(table))
-        rules.numerator_unit = target.unit
-        rules.rounding = NumericTarget.rounding(table.weight, table.unit)
-        return rules
-
-    def _rules(
-        self, missing: Missing, unit: float, total_weight: int, total_rows: int, copies: int | None = None
-    ) -> Rules:
-        """Return the rules for the kernels.
-
-        With whole weights, which count a row several times, `copies` is the number of rows before class weights.
-        """
-        rules = Rules()
-        rules.nominal = getattr(subtree.Nominal, self.nominal)
-        rules.missing = getattr(subtree.Missing, missing)
-        rules.gain_ratio = self.criterion is Criterion.GAIN_RATIO
-        rules.corrected = self.corrected and not rules.gain_ratio
-        rules.min_rows_split = self.min_samples_split
-        rules.min_rows_leaf = self.min_samples_leaf
-        rules.min_rows_missing = max(self.min_samples_missing - 1e-6, 0.0)
-        rules.min_weight_leaf = max(
-            ceil((self.min_weight_leaf - 1e-6) / unit), ceil(self.min_weight_fraction_leaf * total_weight), 0
-        )
-        rules.max_depth = min(self.max_depth or _UNLIMITED, _UNLIMITED)
-        rules.min_decrease = self.min_impurity_decrease
-        rules.unit = unit
-        rules.total_weight = total_weight
-        rules.total_rows = total_rows
-        independent = (total_rows if copies is None else copies) / self.design_effect
-        rules.rows_per_step = independent / max(total_weight, 1)
-        # Weights that do not count copies are relative: the size of a category is then its number of rows.
-        rules.rows_per_row = independent / max(total_rows, 1) if copies is None else 0.0
-        rules.max_features = self.max_features or 0
-        return rules
-
-    def _build_tree(
-        self,
-        nodes: Nodes,
-        bins: Bins,
-        schema: Schema,
-        unit: float | Floats,
-        thresholds: Mapping[int, float],
-        squares: Counts | None = None,
-    ) -> Tree:
-        at_values = self.criterion is Criterion.GAIN_RATIO
-        tree = build_tree(
-            nodes, bins, schema, unit, self._step(), squares, at_values=at_values, thresholds=thresholds
-        )
-        return self._limit_leaves(tree)
-
-    def _limit_leaves(self, tree: Tree) -> Tree:
-        return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
-
-    def _step(self) -> Step:
-        """Return the parameters as an entry of the tree's history, without constraints that are not set."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        plain = {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
-        return Step.of(
-            "grow", **{name: value for name, value in plain.items() if name not in _UNSET or value}
         )

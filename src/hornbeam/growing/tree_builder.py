@@ -8,49 +8,74 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.settings import GrowthSettings
 from hornbeam.kernels.slots import Slots
 from hornbeam.kernels.subtree import Nodes
 from hornbeam.tree.edit import count_rows
+from hornbeam.tree.leaf_budget import keep_best_leaves
 from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["build_regression_tree", "build_skeleton", "build_tree"]
+__all__ = ["build_skeleton", "build_tree", "build_tree_of_table"]
 
 
 def build_tree(
+    settings: GrowthSettings,
     nodes: Nodes,
     bins: Bins,
     schema: Schema,
     unit: float | Floats,
-    step: Step,
     squares: Counts | None = None,
-    *,
-    at_values: bool = False,
     thresholds: Mapping[int, float] = MappingProxyType({}),
 ) -> Tree:
     """Build a tree from nodes whose splits are on codes.
 
-    Thresholds lie midway between neighbouring values of the node; with ``at_values`` they are then lowered to
-    a value of the training set, as C4.5 does. ``thresholds`` are those of nodes whose threshold is given. For a numeric
-    target ``squares`` is the sum of squares of the rows that end at each node.
+    Thresholds lie midway between neighbouring values of the node; C4.5 lowers them to a value of the training set.
+    ``thresholds`` are those of nodes whose threshold is given. For a numeric target ``squares`` is the sum of squares
+    of the rows that end at each node.
     """
     order = level_order(nodes.parent, nodes.slot)
+    at_values = settings.criterion is Criterion.GAIN_RATIO
     skeleton = build_skeleton(nodes, bins, order, at_values=at_values, thresholds=thresholds)
     evidence = nodes.evidence[order]
     if squares is not None:
         evidence = np.column_stack([evidence, pull_up(skeleton, squares[order])])
-    return Tree.raw(
+    tree = Tree.raw(
         schema,
         skeleton,
         evidence,
         unit=unit,
         rows=nodes.rows[order],
         gain=nodes.gain[order],
-        history=(step,),
+        history=(settings.as_step(),),
     )
+    return _limit_leaves(settings, tree)
+
+
+def build_tree_of_table(
+    settings: GrowthSettings,
+    nodes: Nodes,
+    bins: Bins,
+    table: Table,
+    unit: float,
+    thresholds: Mapping[int, float] = MappingProxyType({}),
+) -> Tree:
+    """Build the tree of rows in memory; a numeric target is counted again: the kernels do not sum its squares."""
+    if table.numeric_target is None:
+        return build_tree(settings, nodes, bins, table.schema, unit, thresholds=thresholds)
+    order = level_order(nodes.parent, nodes.slot)
+    skeleton = build_skeleton(nodes, bins, order, thresholds=thresholds)
+    tree = count_rows(skeleton, table, gain=nodes.gain[order], history=(settings.as_step(),))
+    return _limit_leaves(settings, tree)
+
+
+def _limit_leaves(settings: GrowthSettings, tree: Tree) -> Tree:
+    n = settings.max_leaf_nodes
+    return tree if n is None else keep_best_leaves(tree, n)
 
 
 def build_skeleton(
@@ -76,15 +101,6 @@ def build_skeleton(
         slot_of=slot_of,
         missing_slot=nodes.missing_slot[order],
     )
-
-
-def build_regression_tree(
-    nodes: Nodes, bins: Bins, table: Table, step: Step, thresholds: Mapping[int, float]
-) -> Tree:
-    """Build a regression tree; the rows are counted again, because the kernels do not sum squares."""
-    order = level_order(nodes.parent, nodes.slot)
-    skeleton = build_skeleton(nodes, bins, order, thresholds=thresholds)
-    return count_rows(skeleton, table, gain=nodes.gain[order], history=(step,))
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:

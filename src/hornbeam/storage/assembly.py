@@ -127,9 +127,9 @@ def _history(content: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
 def _without_unknown(step: Step) -> Step:
     if step.name != "grow":
         return step
-    from hornbeam.growing import Grower
+    from hornbeam.growing.settings import GrowthSettings
 
-    return Step(step.name, tuple(one for one in step.parameters if one[0] in Grower.__slots__))
+    return Step(step.name, tuple(one for one in step.parameters if one[0] in GrowthSettings.__slots__))
 
 
 def _check_class_weight(value: object, schema: Schema) -> None:

@@ -15,15 +15,13 @@ from hornbeam.data.fixed_point import WeightSummary, are_normalised, choose_unit
 from hornbeam.data.labels import Labels, match_labels
 from hornbeam.data.numeric_target import NumericTarget, largest_size
 from hornbeam.data.reading.columns import Column
-from hornbeam.data.schema import MAX_CATEGORIES, Feature, Kind, sorted_categories
+from hornbeam.data.schema import MAX_CATEGORIES, MAX_CLASSES, Feature, Kind, sorted_categories
 from hornbeam.data.sources import Partition
 from hornbeam.data.weights import class_factors, no_weight_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Category, Counts, Floats, Indices, Label
 
 __all__ = ["FileSummary", "WeightScale", "summarise_files", "summarise_weights"]
-
-MAX_CLASSES = 65_535
 
 
 @dataclass(slots=True)

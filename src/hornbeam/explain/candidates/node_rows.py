@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
-from hornbeam.data.weights import class_steps
 from hornbeam.explain.candidates.counted_node import CountedNode, refuse_empty
 from hornbeam.explain.candidates.node_histogram import NodePlace
 from hornbeam.growing import Grower
 from hornbeam.growing.encoded_table import EncodedTable
-from hornbeam.growing.in_memory import encoded_rows
 from hornbeam.growing.progress import Watch
-from hornbeam.growing.tree_builder import build_regression_tree
+from hornbeam.growing.search import Search, search_table
+from hornbeam.growing.tree_builder import build_tree_of_table
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import GrowthSpec, Rows
+from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.evidence.numeric import numeric_units
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
@@ -37,6 +36,8 @@ class NodeRows:
         All rows; with class weights, if the tree was grown with them.
     bins : Bins
     grower : Grower
+    search : Search
+        Rules and weights.
     place : NodePlace
     rows : Rows
         All rows, encoded, in the weights of the search for splits.
@@ -50,6 +51,7 @@ class NodeRows:
     table: Table
     bins: Bins
     grower: Grower
+    search: Search
     place: NodePlace
     rows: Rows
     at: NDArray[np.intp]
@@ -65,11 +67,13 @@ class NodeRows:
             If no row reaches the node.
         """
         table, bins = encoded.table, encoded.bins
-        rows, spec = encoded_rows(grower, table, bins, encoded.codes)
-        place = NodePlace(tree.skeleton, node, spec, rows.weight is not None or tree.skeleton.is_fractional)
+        rows, search = search_table(grower, table, bins, encoded.codes)
+        place = NodePlace(
+            tree.skeleton, node, search.spec, rows.weight is not None or tree.skeleton.is_fractional
+        )
         at, weight = place.rows_here(table, rows.weight)
         refuse_empty(len(at), table.n_rows, node)
-        return cls(tree, table, bins, grower, place, rows, at, weight)
+        return cls(tree, table, bins, grower, search, place, rows, at, weight)
 
     @property
     def node(self) -> int:
@@ -83,7 +87,7 @@ class NodeRows:
         units = (
             np.ones(3) if table.numeric_target is None else numeric_units(table.numeric_target, table.unit)
         )
-        steps = _row_steps(table, self.place.spec)
+        steps = self.search.row_steps
         return CountedNode.of(
             self.tree, self.bins, self.grower, self.place, counts, steps, units, table.n_rows
         )
@@ -101,29 +105,11 @@ class NodeRows:
         rows = self.rows_here()
         node_range = self.place.node_range(rows.n_rows, self.place.beside(self.table, self.rows))
         nodes = subtree.grow(rows, spec, node_range, Watch().progress_slot())
-        grower, table = replace(self.grower, max_leaf_nodes=max_leaf_nodes), self.table
-        if table.numeric_target is None:
-            grown = grower._build_tree(nodes, self.bins, table.schema, spec.rules.unit, {})
-        else:
-            here = table.take(self.at)
-            grown = grower._limit_leaves(build_regression_tree(nodes, self.bins, here, grower._step(), {}))
+        grower, here = replace(self.grower, max_leaf_nodes=max_leaf_nodes), self.table.take(self.at)
+        grown = build_tree_of_table(grower, nodes, self.bins, here, spec.rules.unit)
         return grown.skeleton, grown.gain
 
     def rows_here(self) -> Rows:
         """Copy the rows of the node: growing reorders them."""
         weight = None if self.weight is None else self.weight.copy()
         return self.rows.take(self.at)._replace(weight=weight)
-
-
-def _row_steps(table: Table, spec: GrowthSpec) -> Floats:
-    """Return the steps of the search in a row of weight 1, for each class; one number for a numeric target."""
-    unit, factors = spec.rules.unit, table.class_weight
-    if factors is None:
-        return np.full(spec.n_classes, 1 / unit)
-    if table.unit != 1.0:
-        return factors / unit
-    assert table.target is not None
-    present = np.bincount(table.target, minlength=len(factors)) > 0
-    total = table.n_rows if table.weight is None else int(table.weight.sum())
-    steps, own_unit = class_steps(factors, present, total)
-    return steps.astype(np.float64) * (own_unit / unit)

@@ -18,7 +18,8 @@ from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.node_histogram import NodePlace
 from hornbeam.explain.candidates.training_rows import class_weight_of, refuse_unseen, tree_and_recipe
 from hornbeam.growing import Grower
-from hornbeam.growing.levelwise.search import Search
+from hornbeam.growing.levelwise.first_pass import SourceSearch, search_source
+from hornbeam.growing.search import Search
 from hornbeam.kernels.subtree import Rows
 from hornbeam.out_of_core.count import evidence_units
 from hornbeam.tree.skeleton import EVERY_CHILD
@@ -41,7 +42,7 @@ class SourceRows:
         The rows, and the bins of the search.
     grower : Grower
         Settings of the growth.
-    search : Search
+    search : SourceSearch
         Rules and weights.
     units : float64 array
         The value of one step of evidence.
@@ -51,7 +52,7 @@ class SourceRows:
 
     encoding: EncodingSource
     grower: Grower
-    search: Search
+    search: SourceSearch
     units: Floats
     engine: Engine
 
@@ -62,18 +63,18 @@ class SourceRows:
         """Open the rows of a model, choose their bins, and count them; return its tree with them."""
         engine = LocalEngine() if engine is None else engine
         tree, recipe = tree_and_recipe(model, grower)
-        recipe.grower._check_target(tree.schema)
+        recipe.grower.check_target(tree.schema)
         factors = class_weight_of(tree)
         source = open_rows(tree.schema, X, y, sample_weight, factors, engine)
         encoding = _KnownRows(source, recipe.bin_source(source, engine))
         units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))
-        search = Search.of(
+        search = search_source(
             recipe.grower,
             encoding,
             encoding.bins,
             tree.schema,
             engine,
-            unit=units,
+            units=units,
             class_weight=source.class_weight,
         )
         return tree, cls(encoding, recipe.grower, search, units, engine)
@@ -90,18 +91,19 @@ class SourceRows:
             If no row reaches one of the nodes.
         """
         fractional = tree.skeleton.is_fractional
-        weighted = self.search.has_weights or fractional or self.encoding.n_rows >= _MOST_NARROW
-        places = [NodePlace(tree.skeleton, node, self.search.spec, weighted) for node in nodes]
+        search, _, summary = self.search
+        weighted = summary.weighted or search.changes_weights or fractional or summary.n_rows >= _MOST_NARROW
+        places = [NodePlace(tree.skeleton, node, search.spec, weighted) for node in nodes]
         if fractional:
             shares = self._shares(places)
             places = [replace(place, shares=shares) for place in places]
         counts: list[list[Any]] = []
         for batch in _batches(places):
-            task = _Task(self.encoding, self.search, batch)
+            task = _Task(self.encoding, search, batch)
             found = self.engine.reduce(_count, self.encoding.partitions(), task, blocks=4 * len(batch))
             counts += [found[at : at + 4] for at in range(0, len(found), 4)]
         units = self.units if tree.is_regression else np.ones(3)
-        steps, bins, n_all = self.search.row_steps, self.encoding.bins, self.encoding.n_rows
+        steps, bins, n_all = search.row_steps, self.encoding.bins, self.encoding.n_rows
         return [
             CountedNode.of(tree, bins, self.grower, place, of_one, steps, units, n_all)
             for place, of_one in zip(places, counts, strict=True)
@@ -114,7 +116,7 @@ class SourceRows:
         for parent in sorted({node for place in places for node in place.path[:-1]}):
             if skeleton.missing_slot[parent] == EVERY_CHILD:
                 above = replace(places[0], node=parent, shares=shares)
-                task = _Task(self.encoding, self.search, [above])
+                task = _Task(self.encoding, self.search.search, [above])
                 [known] = self.engine.reduce(_known_below, self.encoding.partitions(), task)
                 first = skeleton.first_child.item(parent)
                 shares[first : first + len(known)] = known

@@ -45,7 +45,7 @@ class TrainingRows:
         table = read_table(tree.schema, X, y, sample_weight)
         factors = class_weight_of(tree)
         searched = table if factors is None else _weighted(table, factors)
-        recipe.grower._check_target(table.schema)
+        recipe.grower.check_target(table.schema)
         refuse_unseen(searched)
         return tree, cls(table, recipe.grower, EncodedTable.of(searched, recipe.bin(searched)))
 

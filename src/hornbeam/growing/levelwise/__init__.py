@@ -3,9 +3,7 @@
 Read in this order:
 
 - `phase`: the loop over levels, from the first pass to the finished tree
-- `first_pass`: totals of the target and number of rows; validates codes
-- `class_weighted`: rows with class weights applied
-- `search`: the rules of the search for splits, and the weights of its rows
+- `first_pass`: totals of the target, checks of codes, and the rules and weights of the search for splits
 - `open_node`: an unfinished node, and whether it may be split
 - `frontier`: the unfinished nodes, and which of them one pass counts
 - `task_context`: what every task of a pass needs

@@ -1,20 +1,30 @@
-"""First pass over the rows: totals of the target, number of rows, dtype of the codes; validates the codes."""
+"""First passes over the rows: totals of the target, checks of the codes, and the search that follows from them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
+from hornbeam.data.fixed_point import WeightSummary
 from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Partition
+from hornbeam.data.weights import ClassFactors
 from hornbeam.errors import DataError
+from hornbeam.growing.category_order import order_by_level
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.search import RowTotals, Search, make_spec, weigh_classes
+from hornbeam.growing.settings import GrowthSettings
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
-from hornbeam.typing import Counts
+from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["RowSummary", "summarise_rows"]
+__all__ = ["ClassWeightedSource", "RowSummary", "SourceSearch", "search_source", "summarise_rows"]
 
 
 class RowSummary(NamedTuple):
@@ -91,3 +101,100 @@ def _class_weights(rows: Rows, n_classes: int) -> Counts:
     weight = np.zeros(n_classes, dtype=np.int64)
     np.add.at(weight, rows.label, rows.weight)
     return weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassWeightedSource:
+    """Encoded rows with class weights applied."""
+
+    source: EncodedSource
+    factors: ClassFactors
+
+    @property
+    def fingerprint(self) -> str:
+        """Content hash of the rows with their own weights."""
+        return self.source.fingerprint
+
+    def partitions(self) -> Sequence[Partition]:
+        """Return the partitions of the source."""
+        return self.source.partitions()
+
+    def read(self, partition: Partition) -> Rows:
+        """Read the rows of a partition and apply the factors to their weights."""
+        return weigh_classes(self.source.read(partition), self.factors)
+
+
+class SourceSearch(NamedTuple):
+    """The search for splits over a source, its rows with class weights, and their summary."""
+
+    search: Search
+    rows: EncodedSource
+    summary: RowSummary
+
+
+def search_source(
+    settings: GrowthSettings,
+    source: EncodedSource,
+    bins: Bins,
+    schema: Schema,
+    engine: Engine,
+    *,
+    units: Floats,
+    class_weight: Floats | None,
+) -> SourceSearch:
+    """Find what `hornbeam.growing.search.search_table` finds for rows in memory.
+
+    One pass, two or three with class weights, one more if rows may be divided, and one for an order of categories.
+    """
+    spec, step = make_spec(settings, schema, bins), units.item(0)
+    summary = summarise_rows(source, spec, engine, step)
+    rows, factors, own_weight = source, None, summary.total_weight
+    if class_weight is not None:
+        factors = _class_factors(source, class_weight, step, summary, engine)
+        rows = ClassWeightedSource(source, factors)
+        summary = summarise_rows(rows, spec, engine)
+    totals = RowTotals(summary.n_rows, step, own_weight, summary.total_weight)
+    if settings.missing is Missing.FRACTIONAL:
+        [found] = engine.reduce(_largest_weight, rows.partitions(), (rows, spec.n_codes), combine=np.maximum)
+        any_missing, most = found.tolist()
+        totals = totals._replace(largest_divided=most if any_missing else 0)
+    if schema.is_regression:
+        totals = totals._replace(numerator_unit=units.item(1), rounding=summary.rounding)
+    search = Search.of(settings, spec, totals, factors)
+    if settings.compares_all_rows:
+        search = replace(search, spec=order_by_level(rows, search.spec, engine))
+    return SourceSearch(search, rows, summary)
+
+
+def _class_factors(
+    source: EncodedSource, class_weight: Floats, step: float, summary: RowSummary, engine: Engine
+) -> ClassFactors:
+    """Choose the unit of weights times class weights; weights that are not whole need a pass."""
+    if step == 1.0:
+        return ClassFactors.of_whole(class_weight, summary.counts > 0, summary.total_weight)
+    factors = ClassFactors(class_weight, step, 1.0)
+    [products] = engine.reduce(
+        _product_summary, source.partitions(), (source, factors), combine=WeightSummary.merge
+    )
+    return factors.with_unit(products)
+
+
+def _product_summary(
+    partitions: Sequence[Partition], shared: tuple[EncodedSource, ClassFactors]
+) -> list[WeightSummary]:
+    """Task: summarise weights times class weights, for the choice of their unit."""
+    source, factors = shared
+    rows = map(source.read, partitions)
+    parts = (WeightSummary.of(factors.products(part.weight, part.label)) for part in rows)
+    return [reduce(WeightSummary.merge, parts, WeightSummary())]
+
+
+def _largest_weight(partitions: Sequence[Partition], shared: tuple[EncodedSource, Indices]) -> list[Counts]:
+    """Task: whether any value is missing, and the largest weight of a row."""
+    source, n_codes = shared
+    most = np.zeros(2, np.int64)
+    for partition in partitions:
+        rows = source.read(partition)
+        weight = rows.n_rows > 0 if rows.weight is None else rows.weight.max(initial=0)
+        most = np.maximum(most, [(rows.codes == n_codes).any(), weight])
+    return [most]

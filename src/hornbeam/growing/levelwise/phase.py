@@ -8,7 +8,6 @@ functions of the tree so far. The checkpoint holds everything that is lost if th
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,28 +21,27 @@ from hornbeam.growing.criterion import Missing
 from hornbeam.growing.forced_splits import ForcedTop, without_empty
 from hornbeam.growing.levelwise.checkpoint import Checkpoint, State
 from hornbeam.growing.levelwise.counting import find_splits
+from hornbeam.growing.levelwise.first_pass import search_source
 from hornbeam.growing.levelwise.frontier import Family, Frontier, PassBudget
 from hornbeam.growing.levelwise.gather import grow_subtrees, next_round
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees, nodes_to_code_tree
 from hornbeam.growing.levelwise.open_node import OpenNode
-from hornbeam.growing.levelwise.search import Search
 from hornbeam.growing.levelwise.squares import sum_squares
 from hornbeam.growing.levelwise.task_context import TaskContext
 from hornbeam.growing.progress import PassReport
 from hornbeam.growing.recount import count_encoded, count_stopped, skeleton_to_code_tree
+from hornbeam.growing.settings import GrowthSettings
+from hornbeam.growing.tree_builder import build_tree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
-
-if TYPE_CHECKING:
-    from hornbeam.growing.grower import Grower
 
 __all__ = ["LevelPhase", "grow"]
 
 
 def grow(
-    grower: "Grower",
+    settings: GrowthSettings,
     source: EncodedSource,
     bins: Bins,
     schema: Schema,
@@ -58,19 +56,21 @@ def grow(
     on_progress: Callable[[PassReport], None] | None,
 ) -> Tree:
     """Grow a tree from encoded rows through an engine, as `Grower.grow_by_level` describes."""
-    _check_parameters(grower, schema, budget, gather_rows)
+    _check_parameters(settings, schema, budget, gather_rows)
     units = _units(schema, unit, target, class_weight)
-    search = Search.of(grower, source, bins, schema, engine, unit=units, class_weight=class_weight)
-    rows, spec, summary = search.rows, search.spec, search.summary
+    search, rows, summary = search_source(
+        settings, source, bins, schema, engine, units=units, class_weight=class_weight
+    )
+    spec = search.spec
     file = None
     if checkpoint is not None:
-        file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, grower._step())
-    top = _forced_top(grower, rows, spec, bins, schema, engine)
+        file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, settings.as_step())
+    top = _forced_top(settings, rows, spec, bins, schema, engine)
     phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, gather_rows), file, on_progress, top)
     nodes, squares = phase.grow(target)
     thresholds = {} if top is None else top.thresholds
     unit_of_tree = spec.rules.unit if squares is None else units
-    tree = grower._build_tree(nodes, bins, schema, unit_of_tree, thresholds, squares)
+    tree = build_tree(settings, nodes, bins, schema, unit_of_tree, squares, thresholds)
     if class_weight is not None:
         recount = Step.of("recount", class_weight=tuple(class_weight.tolist()))
         tree = count_encoded(tree, source, bins, engine, unit=float(units[0]), step=recount)
@@ -92,14 +92,14 @@ def _units(
     return units
 
 
-def _check_parameters(grower: "Grower", schema: Schema, budget: int, gather_rows: int | None) -> None:
-    grower._check_target(schema)
-    if grower.max_features is not None:
+def _check_parameters(settings: GrowthSettings, schema: Schema, budget: int, gather_rows: int | None) -> None:
+    settings.check_target(schema)
+    if settings.max_features is not None:
         raise ParameterError(
-            f"growing level by level does not support max_features={grower.max_features}; expected all features. Grow "
-            "in memory, or on a sample that fits memory."
+            f"growing level by level does not support max_features={settings.max_features}; expected all features. "
+            "Grow in memory, or on a sample that fits memory."
         )
-    if grower.missing is Missing.FRACTIONAL:
+    if settings.missing is Missing.FRACTIONAL:
         raise ParameterError(
             "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
             "Choose one of these, or grow in memory."
@@ -113,10 +113,15 @@ def _check_parameters(grower: "Grower", schema: Schema, budget: int, gather_rows
 
 
 def _forced_top(
-    grower: "Grower", rows: EncodedSource, spec: GrowthSpec, bins: Bins, schema: Schema, engine: Engine
+    settings: GrowthSettings,
+    rows: EncodedSource,
+    spec: GrowthSpec,
+    bins: Bins,
+    schema: Schema,
+    engine: Engine,
 ) -> ForcedTop | None:
     """Count the rows of the forced splits in one pass; None if there are none."""
-    skeleton = grower.forced_skeleton(schema)
+    skeleton = settings.forced_skeleton(schema)
     if skeleton is None:
         return None
     skeleton = without_empty(skeleton, bins)
