@@ -21,8 +21,7 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
 from hornbeam.growing.levelwise import counting
-from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
-from hornbeam.growing.levelwise.task_context import TaskContext
+from hornbeam.growing.levelwise.task_context import NodeOfRowCache, TaskContext
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.evidence.numeric import numeric_units

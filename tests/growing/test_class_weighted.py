@@ -11,7 +11,7 @@ from hornbeam.data import LocalEngine
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
-from hornbeam.growing.recount import count_encoded
+from hornbeam.growing.count_encoded import count_encoded
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.edit import count_rows
 from support.examples import examples

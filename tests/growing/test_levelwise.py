@@ -15,8 +15,8 @@ from hornbeam.growing.levelwise import phase as level_phase
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.growing.levelwise.frontier import PassBudget
 from hornbeam.growing.levelwise.gather import next_round
-from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
-from hornbeam.growing.levelwise.open_node import OpenNode
+from hornbeam.growing.levelwise.nodes import OpenNode
+from hornbeam.growing.levelwise.task_context import NodeOfRowCache
 from hornbeam.kernels.subtree import NodeRange, Rows
 from support.recording_engines import Counting, Measuring, Travelling, sent
 from support.strategies_growing import OF_CLASSES, bins_of, random_table

@@ -10,7 +10,7 @@ import pytest
 from hornbeam.data import Table
 from hornbeam.growing import Grower
 from hornbeam.growing.in_memory import grow_in_memory
-from hornbeam.growing.progress import Watch
+from hornbeam.growing.watch import Watch
 from support.strategies_growing import bins_of, random_table
 
 SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads

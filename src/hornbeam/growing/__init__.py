@@ -5,8 +5,7 @@ Read in this order:
 - `criterion`: the choices of a grower: gain measure, nominal splits, missing values
 - `impurity`: entropy and Gini of class counts
 - `settings`: the parameters of a grower, and their checks
-- `constraints`: checks of monotone constraints
-- `path_rules`: which features may occur together on a path
+- `constraints`: monotone constraints, and which features may occur together on a path
 - `forced_splits`: the splits that a tree begins with
 - `encoded_table`: a table with its bins and codes
 - `category_order`: one order of many categories for the whole tree
@@ -17,9 +16,9 @@ Read in this order:
 - `levelwise`: growth level by level through an engine, for rows that are not in memory
 - `leafwise`: growth best first on gradients, for boosting
 - `tree_builder`: from nodes of the kernels to a tree
-- `recount`: evidence of a given tree from encoded rows
+- `count_encoded`: evidence of a given tree from encoded rows
 - `candidates`: all candidate splits of a node
-- `progress`: progress reports and interruption
+- `watch`: progress reports and interruption
 """
 
 from hornbeam.growing.criterion import Criterion, Missing, Nominal

@@ -17,9 +17,8 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
 from hornbeam.growing.candidates import gain_of_children
-from hornbeam.growing.levelwise.nodes import NodeList
-from hornbeam.growing.levelwise.open_node import OpenNode
-from hornbeam.growing.recount import add_stopped, skeleton_to_code_tree
+from hornbeam.growing.count_encoded import add_stopped, skeleton_to_code_tree
+from hornbeam.growing.levelwise.nodes import NodeList, OpenNode
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, PathRules, Rows, Split

@@ -12,8 +12,8 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.in_memory import grow_in_memory
-from hornbeam.growing.progress import PassReport, Watch
 from hornbeam.growing.settings import GrowthSettings
+from hornbeam.growing.watch import PassReport, Watch
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Codes, Floats
 

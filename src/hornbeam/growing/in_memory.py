@@ -5,10 +5,10 @@ from hornbeam.data.table import Table
 from hornbeam.growing.forced_splits import ForcedTop
 from hornbeam.growing.levelwise.nodes import attach_subtrees
 from hornbeam.growing.parallel import ParallelGrower
-from hornbeam.growing.progress import Watch
 from hornbeam.growing.search import search_table
 from hornbeam.growing.settings import GrowthSettings
 from hornbeam.growing.tree_builder import build_tree_of_table
+from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rows

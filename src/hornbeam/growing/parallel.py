@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.growing.forced_splits import ForcedTop
-from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees
-from hornbeam.growing.levelwise.open_node import OpenNode, may_split
-from hornbeam.growing.progress import Watch
+from hornbeam.growing.levelwise.nodes import NodeList, OpenNode, attach_subtrees, may_split
+from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Nodes, Rows, Split

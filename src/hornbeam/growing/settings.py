@@ -11,10 +11,16 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, TreeError, shown
-from hornbeam.growing.constraints import check_monotone, monotone_array
+from hornbeam.growing.constraints import (
+    Interactions,
+    check_features,
+    check_interactions,
+    check_monotone,
+    make_path_rules,
+    monotone_array,
+)
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.forced_splits import check_forced, forced_skeleton
-from hornbeam.growing.path_rules import Interactions, check_features, check_interactions, make_path_rules
 from hornbeam.kernels.subtree import PathRules
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hornbeam.estimators.parameters.validators import is_whole, parameter_error
-from hornbeam.growing.path_rules import Interactions
+from hornbeam.growing.constraints import Interactions
 
 __all__ = ["forbidden_pairs", "interaction_groups"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.growing.levelwise.open_node import child_bounds
+from hornbeam.growing.levelwise.nodes import child_bounds
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Rows, Split
 from hornbeam.tree.evidence.fractional import next_slots, route_fractional

@@ -12,9 +12,9 @@ from hornbeam.explain.candidates.counted_node import CountedNode, refuse_empty
 from hornbeam.explain.candidates.node_histogram import NodePlace
 from hornbeam.growing import Grower
 from hornbeam.growing.encoded_table import EncodedTable
-from hornbeam.growing.progress import Watch
 from hornbeam.growing.search import Search, search_table
 from hornbeam.growing.tree_builder import build_tree_of_table
+from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.evidence.numeric import numeric_units

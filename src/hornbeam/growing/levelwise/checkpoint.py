@@ -25,7 +25,7 @@ from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.growing.levelwise.first_pass import RowSummary
-from hornbeam.growing.levelwise.open_node import OpenNode
+from hornbeam.growing.levelwise.nodes import OpenNode
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
 from hornbeam.tree.tree import Step
 from hornbeam.typing import Bools, Counts, Floats

@@ -19,9 +19,8 @@ import numpy as np
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Partition
 from hornbeam.growing.levelwise.frontier import Batch
-from hornbeam.growing.levelwise.open_node import OpenNode
-from hornbeam.growing.levelwise.same_rows import OTHER_ROWS
-from hornbeam.growing.levelwise.task_context import TaskContext
+from hornbeam.growing.levelwise.nodes import OpenNode
+from hornbeam.growing.levelwise.task_context import OTHER_ROWS, TaskContext
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Split

@@ -14,7 +14,7 @@ from math import ceil
 import numpy as np
 
 from hornbeam.growing.levelwise.first_pass import RowSummary
-from hornbeam.growing.levelwise.open_node import OpenNode, may_split
+from hornbeam.growing.levelwise.nodes import OpenNode, may_split
 from hornbeam.kernels.levelwise import SQUARE_PARTS
 from hornbeam.kernels.subtree import Cells, GrowthSpec
 from hornbeam.typing import Counts, Indices

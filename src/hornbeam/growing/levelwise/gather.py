@@ -16,10 +16,9 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Partition
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.growing.levelwise.frontier import PassBudget
-from hornbeam.growing.levelwise.open_node import OpenNode
-from hornbeam.growing.levelwise.same_rows import check_same_rows
-from hornbeam.growing.levelwise.task_context import TaskContext
-from hornbeam.growing.progress import Watch
+from hornbeam.growing.levelwise.nodes import OpenNode
+from hornbeam.growing.levelwise.task_context import TaskContext, check_same_rows
+from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Nodes, Rows
 from hornbeam.typing import Counts, Indices

@@ -5,7 +5,7 @@ node fit one process, a last ``reduce`` gathers them, and the local kernel finis
 functions of the tree so far. The checkpoint holds everything that is lost if this process dies.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
@@ -15,8 +15,9 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
-from hornbeam.data.sources import Source
+from hornbeam.data.sources import Partition, Source
 from hornbeam.errors import ParameterError
+from hornbeam.growing.count_encoded import count_encoded, count_stopped, skeleton_to_code_tree
 from hornbeam.growing.criterion import Missing
 from hornbeam.growing.forced_splits import ForcedTop, without_empty
 from hornbeam.growing.levelwise.checkpoint import Checkpoint, State
@@ -24,15 +25,11 @@ from hornbeam.growing.levelwise.counting import find_splits
 from hornbeam.growing.levelwise.first_pass import search_source
 from hornbeam.growing.levelwise.frontier import Family, Frontier, PassBudget
 from hornbeam.growing.levelwise.gather import grow_subtrees, next_round
-from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
-from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees, nodes_to_code_tree
-from hornbeam.growing.levelwise.open_node import OpenNode
-from hornbeam.growing.levelwise.squares import sum_squares
-from hornbeam.growing.levelwise.task_context import TaskContext
-from hornbeam.growing.progress import PassReport
-from hornbeam.growing.recount import count_encoded, count_stopped, skeleton_to_code_tree
+from hornbeam.growing.levelwise.nodes import NodeList, OpenNode, attach_subtrees, nodes_to_code_tree
+from hornbeam.growing.levelwise.task_context import NodeOfRowCache, TaskContext, check_same_rows
 from hornbeam.growing.settings import GrowthSettings
 from hornbeam.growing.tree_builder import build_tree
+from hornbeam.growing.watch import PassReport
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
@@ -189,7 +186,7 @@ class LevelPhase:
         if target is None:
             return nodes, None
         context = TaskContext(self.source, self.spec, nodes_to_code_tree(nodes), cache)
-        return nodes, sum_squares(context, target, self.engine)
+        return nodes, _sum_squares(context, target, self.engine)
 
     def _split_batch(self, node_list: NodeList, frontier: Frontier, cache: NodeOfRowCache) -> None:
         """Find the splits of the next batch in one pass; nodes without a split are leaves."""
@@ -236,3 +233,23 @@ class LevelPhase:
     def _report(self, done: PassReport) -> None:
         if self.on_progress is not None:
             self.on_progress(done)
+
+
+def _sum_squares(context: TaskContext, target: Source, engine: Engine) -> Counts:
+    """Add up weight times squared target of the rows that end at each node, in steps: a part of the evidence."""
+    [squares] = engine.reduce(_squares_of_partitions, context.source.partitions(), (context, target))
+    return squares  # type: ignore[no-any-return]
+
+
+def _squares_of_partitions(
+    partitions: Sequence[Partition], shared: tuple[TaskContext, Source]
+) -> list[Counts]:
+    context, target = shared
+    squares = np.zeros(len(context.code_tree.feature), dtype=np.int64)
+    for partition in partitions:
+        node = context.nodes(partition, context.read(partition, weighted=False))
+        table = target.read(partition, features=())
+        assert table.numeric_target is not None  # the first pass found it
+        check_same_rows(len(node) == len(table.numeric_target.values))
+        np.add.at(squares, node, table.numeric_target.squares(table.weight, table.unit))
+    return [squares]
