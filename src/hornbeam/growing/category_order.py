@@ -41,14 +41,7 @@ def order_by_level(source: EncodedSource, spec: GrowthSpec, engine: Engine) -> G
 
 
 def many_categories(nominal: Bools, n_codes: Indices, n_classes: int) -> list[int]:
-    """Return the nominal features whose many categories have one order for the whole tree.
-
-    Examples
-    --------
-    >>> nominal, n_codes = np.array([True, True, False]), np.array([19, 20, 255], np.int32)
-    >>> many_categories(nominal, n_codes, 2), many_categories(nominal, n_codes, 3)
-    ([1], [])
-    """
+    """Return the nominal features whose many categories have one order for the whole tree."""
     return np.flatnonzero(nominal & (n_codes >= _least(n_classes))).tolist()
 
 
@@ -168,11 +161,6 @@ def principal_direction(counts: Counts) -> list[float]:
     """Return the direction in which the class shares of categories differ most, weighted by their rows.
 
     Exact sums, in any order of categories: the power iteration gives the same bits everywhere.
-
-    Examples
-    --------
-    >>> principal_direction(np.array([[8, 1, 1], [1, 8, 1], [1, 8, 1]]))
-    [1.0, -1.0, 0.0]
     """
     weight = counts.sum(axis=1).astype(np.float64)
     share = counts[weight > 0] / weight[weight > 0, None]
@@ -199,37 +187,15 @@ def order_categories(
 ) -> tuple[Indices, float]:
     """Order categories by their shrunk means, in at most 255 positions of nearly equal size.
 
-    Parameters
-    ----------
-    n_rows : float64 array of shape (n_categories,)
-        Independent rows of each category.
-    deviation : float64 array of shape (n_categories,)
-        Mean of the target in each category minus the mean of all rows.
-    variance : float
-        Of the target over rows.
-    present : bool array of shape (n_categories,)
-        Categories that occur.
+    `n_rows` are the independent rows of each category, `deviation` its mean minus the mean of all rows, `variance` that
+    of the target over rows. Returns the position of each category, -1 if it is not `present`, and the reliability, a
+    factor of gains: 0 if the means differ no more than by chance, near 1 if chance plays no part.
 
-    Returns
-    -------
-    position : int32 array of shape (n_categories,)
-        -1 for a category that does not occur.
-    reliability : float
-        Factor of gains: 0 if the means differ no more than by chance, near 1 if chance plays no part.
-
-    Notes
-    -----
     The variance between categories is what the means differ by beyond chance (method of moments). With k, the ratio of
     the variance of rows to it, the mean of n rows is shrunk by n / (n + k). At the cut that separates the shrunk means
     best, shrinkage leaves a share r of the difference. New rows keep r**2 of the gain. The leaves count the rows that
     found the order, so their frequencies differ from those of new rows too; therefore the factor is r**3. It is
     multiplied by 1 - 16 / z**2, where z is by how many standard deviations the means differ more than by chance.
-
-    Examples
-    --------
-    >>> n_rows, deviation = np.array([100.0, 100.0, 1.0]), np.array([0.3, -0.3, 0.4])
-    >>> order_categories(n_rows, deviation, 0.25, np.ones(3, bool))
-    (array([2, 0, 1], dtype=int32), 0.9...)
     """
     n, apart = n_rows[present], deviation[present]
     total = dot(n, np.ones(len(n)))

@@ -97,17 +97,7 @@ def make_path_rules(
     *,
     once_per_path: bool,
 ) -> PathRules | None:
-    """Return the rules for the kernels; None if every feature may split every node.
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Feature
-    >>> schema = Schema(tuple(map(Feature, "abcd")), ("no", "yes"))
-    >>> make_path_rules(schema, ((0, 1),), None, once_per_path=True).allowed([0]).tolist()
-    [0, 1, 0, 0]
-    >>> make_path_rules(schema, None, ((2, 3),), once_per_path=False).allowed([2]).tolist()
-    [1, 1, 1, 0]
-    """
+    """Return the rules for the kernels; None if every feature may split every node."""
     n = schema.n_features
     if interactions is None and not forbidden_below and not once_per_path:
         return None

@@ -29,38 +29,10 @@ def count_encoded(
     unit: float = 1.0,
     step: Step | None = None,
 ) -> Tree:
-    """Count encoded rows on the skeleton of a tree.
+    """Count encoded rows on the skeleton of a tree; belief becomes raw frequencies, gains stay.
 
-    Parameters
-    ----------
-    tree : Tree
-    source : EncodedSource
-        Rows encoded with `bins`, whose cuts contain those of the tree.
-    bins : Bins
-    engine : Engine
-        Runs the counting.
-    unit : float
-        Value of one integer step of the rows' weight.
-    step : Step, optional
-        Added to the history.
-
-    Returns
-    -------
-    Tree
-        With the splits and gains of `tree`, the evidence of these rows, and raw frequencies as belief.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data import LocalEngine, MemorySource, Table
-    >>> from hornbeam.growing import Grower
-    >>> from hornbeam.data.encoded_rows import EncodedRows
-    >>> from hornbeam.kernels.subtree import Rows
-    >>> table = Table.read(np.array([[1.0], [2.0], [3.0], [4.0]]), ["a", "a", "b", "b"])
-    >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=None)
-    >>> rows = Rows(bins.encode(table), np.array([0, 1, 1, 1], np.uint16), None)
-    >>> count_encoded(Grower().grow(table, bins), EncodedRows(rows), bins, LocalEngine()).evidence.tolist()
-    [[1, 3], [1, 1], [0, 2]]
+    The cuts of `bins` contain those of the tree. `unit` is the value of one step of the rows' weight; `step` is added
+    to the history.
     """
     nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
     spec = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())

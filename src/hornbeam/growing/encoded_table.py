@@ -19,27 +19,8 @@ __all__ = ["EncodedTable"]
 class EncodedTable:
     """Training rows, their bins and their codes; growing trees does not change them.
 
-    Parameters
-    ----------
-    table : Table
-        Rows, with their target and weights.
-    bins : Bins
-        Bin edges and category codes of every feature.
-    codes : uint8 or uint16 array of shape (n_rows, n_features)
-        ``bins.encode(table)``. Codes from anywhere else are checked against the bins.
-
-    Raises
-    ------
-    DataError
-        If the codes have another shape or type, or a code that the bins do not have.
-
-    Examples
-    --------
-    >>> from hornbeam.data import LocalEngine, MemorySource
-    >>> table = Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"])
-    >>> encoded = EncodedTable.of(table, Bins.fit(MemorySource(table), LocalEngine()))
-    >>> encoded.codes.ravel().tolist(), encoded.take(np.array([1])).codes.ravel().tolist()
-    ([0, 1, 0], [1])
+    `codes` is ``bins.encode(table)``. Codes from anywhere else are checked against the bins: a `DataError` if they have
+    another shape or type, or a code that the bins do not have.
     """
 
     table: Table

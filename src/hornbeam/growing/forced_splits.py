@@ -51,13 +51,7 @@ class ForcedSplit(NamedTuple):
 
 
 def forced_splits(skeleton: Skeleton) -> tuple[ForcedSplit | None, ...]:
-    """Convert a skeleton, node by node in level order; None for a leaf.
-
-    Examples
-    --------
-    >>> forced_splits(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]))[0]
-    ForcedSplit(feature=0, n_children=2, threshold=30.0, slots=(), missing_slot=-1)
-    """
+    """Convert a skeleton, node by node in level order; None for a leaf."""
     splits: list[ForcedSplit | None] = []
     for node, (begin, end) in enumerate(pairwise(skeleton.slot_start.tolist())):
         threshold, n = skeleton.threshold.item(node), skeleton.n_children.item(node)
@@ -76,13 +70,7 @@ def forced_splits(skeleton: Skeleton) -> tuple[ForcedSplit | None, ...]:
 
 
 def forced_skeleton(splits: Sequence[Sequence[object] | None]) -> Skeleton:
-    """Convert forced splits, or tuples of their values, into a skeleton.
-
-    Examples
-    --------
-    >>> forced_skeleton([(0, 2, 30.0, (), -1), None, None])
-    Skeleton(3 nodes, 2 leaves, depth 1)
-    """
+    """Convert forced splits, or tuples of their values, into a skeleton."""
     leaf = ForcedSplit(-1, 0, None, (), STOP)
     try:
         nodes = [leaf if split is None else ForcedSplit(*split) for split in splits]  # type: ignore[arg-type]
@@ -154,17 +142,11 @@ def without_empty(skeleton: Skeleton, bins: Bins) -> Skeleton:
 
 @dataclass(slots=True, eq=False)
 class ForcedTop:
-    """The nodes of the forced splits of one tree, and its leaves so far.
+    """The nodes of the forced splits of one tree, and its leaves so far, from which growing goes on.
 
-    Parameters
-    ----------
-    node_list : NodeList
-    leaves : list of OpenNode
-        Nodes from which growing goes on. Their ranges of rows follow one another.
-    thresholds : dict of int to float
-        Threshold of each numeric split, by its node: those of the user, which need not lie midway between values.
-    begin : int64 array
-        For each node of the skeleton: where the range begins of the leaf that has the rows which stop there.
+    The ranges of rows of the leaves follow one another. `thresholds` has that of each numeric split, by its node: those
+    of the user, which need not lie midway between values. `begin` has for each node of the skeleton where the range
+    begins of the leaf that has the rows which stop there.
     """
 
     node_list: NodeList

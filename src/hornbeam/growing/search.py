@@ -48,13 +48,8 @@ class RowTotals(NamedTuple):
 class Search:
     """Rules of a search for splits, and the weights of its rows.
 
-    Parameters
-    ----------
-    spec : GrowthSpec
-    factors : ClassFactors or None
-        Class weights: they change the choice of splits, not the evidence.
-    shift : int
-        Weights are multiplied by two to this power, so that rows can be divided among children again and again.
+    `factors` are class weights: they change the choice of splits, not the evidence. Weights are multiplied by two to
+    the power `shift`, so that rows can be divided among children again and again.
     """
 
     spec: GrowthSpec

@@ -16,17 +16,7 @@ __all__ = ["PassReport", "Watch"]
 class Watch:
     """Counter of finished rows over all threads, and stop signal for the kernels.
 
-    Parameters
-    ----------
-    on_progress : callable or None
-        Called with the number of finished rows.
-    tick_seconds : float
-        Time between two calls.
-
-    Examples
-    --------
-    >>> Watch().run(lambda: 42)
-    42
+    `on_progress` is called every `tick_seconds` with the number of finished rows.
     """
 
     def __init__(self, on_progress: Callable[[int], None] | None = None, tick_seconds: float = 0.1) -> None:

@@ -17,23 +17,10 @@ __all__ = ["NodeCells"]
 class NodeCells:
     """The counts of a node by feature and code, and what the search for its split depends on.
 
-    Parameters
-    ----------
-    cells : array
-        Of the growing kernels (`hornbeam.kernels.subtree.empty_cells`).
-    spec : GrowthSpec
-    evidence : int64 array
-        Weight of each class; for sums weight and sum.
-    n_rows : int
-    node : NodeRange
-        Depth and bounds of monotone constraints.
-    variance : float
-        Variance of a numeric target, for S-values.
-    shown : tuple of int64 arrays of shape (n_codes + 1, q)
-        For each feature the rows and the evidence of each code, and the sum of squares of a numeric target; the missing
-        code is last.
-    allowed : uint8 array, optional
-        1 for each feature that the rules of paths allow here; None: all features.
+    `cells` are those of the growing kernels (`hornbeam.kernels.subtree.empty_cells`); `variance` is that of a numeric
+    target, for S-values. `shown` has for each feature the rows and the evidence of each code, and the sum of squares of
+    a numeric target; the missing code is last. `allowed` is 1 for each feature that the rules of paths allow here, None
+    if all are allowed.
     """
 
     cells: Cells

@@ -17,17 +17,8 @@ __all__ = ["Sweep", "scan_order"]
 class Sweep:
     """Splits of a feature that send missing values the same way.
 
-    Parameters
-    ----------
-    feature : int
-    nominal : bool
-    codes : array of int
-        The codes that occur, in the order of the scan. The missing code is one of them if it is a category.
-    missing_code : int
-    missing : Direction or None
-        None also if the missing code is one of the codes.
-    kind : {"cuts", "subsets", "multiway", "known"}
-        Cuts of the order, all subsets, a child per code, or known against missing values.
+    `codes` are those that occur, in the order of the scan. The missing code is one of them if it is a category;
+    `missing` is None then. `kind`: cuts of the order, all subsets, a child per code, or known against missing values.
     """
 
     feature: int

@@ -58,15 +58,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint file, and the data and parameters that it belongs to.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    about : mapping of str to JSON values
-        Data and parameters; they must be the same when growing continues.
-    """
+    """A checkpoint file, and the data and parameters that it belongs to (`about`, JSON values)."""
 
     path: Path
     about: Mapping[str, Any]

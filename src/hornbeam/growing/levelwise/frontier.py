@@ -30,15 +30,9 @@ _LEVELS_TO_MOVE = 4  # for fewer remaining levels, counting is cheaper than movi
 class PassBudget:
     """Memory limits of a pass.
 
-    Parameters
-    ----------
-    summary : RowSummary
-        Number and size of the rows.
-    task_bytes : int
-        Largest size in bytes of the histograms of one task. A message is at most a quarter of it.
-    gather_rows : int or None
-        A node of at most this many rows is finished where its rows are gathered. None: a node whose rows fit one
-        message, if it may grow four more levels.
+    `task_bytes` is the largest size of the histograms of one task; a message is at most a quarter of it. A node of at
+    most `gather_rows` rows is finished where its rows are gathered; None: a node whose rows fit one message, if it may
+    grow four more levels.
     """
 
     summary: RowSummary
@@ -89,15 +83,8 @@ class Family:
 class Batch:
     """Families whose splits one pass finds. It counts slots: one open node each, or several closed ones.
 
-    Attributes
-    ----------
-    families : list of Family
-    wide : bool
-        Whether cells have weights beside rows: pairs of 64-bit numbers; for regression triples.
-    derived : list of OpenNode or None
-        For each family the child that is not counted.
-    slots : list of lists of OpenNode
-        Nodes that are counted together.
+    With `wide`, cells have weights beside rows: pairs of 64-bit numbers; for regression triples. `derived` is the child
+    of each family that is not counted. Nodes of a slot are counted together.
     """
 
     families: list[Family]

@@ -129,25 +129,7 @@ def _forced_top(
 
 @dataclass(frozen=True, slots=True)
 class LevelPhase:
-    """Growth of one tree from sums.
-
-    Parameters
-    ----------
-    source : EncodedSource
-        The rows.
-    spec : GrowthSpec
-        Columns, criterion and rules.
-    engine : Engine
-        Runs the passes over the rows.
-    pass_budget : PassBudget
-        Memory limits of a pass.
-    checkpoint : Checkpoint or None
-        File that holds the tree so far.
-    on_progress : callable or None
-        Called after every pass, when the checkpoint is written.
-    top : ForcedTop or None
-        The forced splits.
-    """
+    """Growth of one tree from sums; `on_progress` is called after every pass, when the checkpoint is written."""
 
     source: EncodedSource
     spec: GrowthSpec

@@ -42,20 +42,6 @@ class NodeOfRowCache:
 
     Results never depend on it: a missing entry is computed again. It has a limited size. A pickled copy is empty and
     stays empty, because another process has no signal for when to free it.
-
-    Parameters
-    ----------
-    max_bytes : int
-        Largest total size of the entries.
-
-    Examples
-    --------
-    >>> cache = NodeOfRowCache(max_bytes=100)
-    >>> cache.get("a partition", n_rows=2, n_nodes=3)
-    (array([0, 0], dtype=int32), 1)
-    >>> cache.put("a partition", np.array([1, 2], np.int32), n_nodes=3)
-    >>> cache.get("a partition", n_rows=2, n_nodes=5)
-    (array([1, 2], dtype=int32), 3)
     """
 
     def __init__(self, max_bytes: int) -> None:
