@@ -15,7 +15,7 @@ from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.forced_splits import forced_skeleton, forced_splits
-from hornbeam.growing.in_memory import grow_in_memory
+from hornbeam.growing.grower import grow_in_memory
 from hornbeam.recipe import Recipe
 from hornbeam.tree import Skeleton, count_rows
 from hornbeam.tree.evidence.numeric import numeric_units

@@ -9,7 +9,7 @@ import pytest
 
 from hornbeam.data import Table
 from hornbeam.growing import Grower
-from hornbeam.growing.in_memory import grow_in_memory
+from hornbeam.growing.grower import grow_in_memory
 from hornbeam.growing.watch import Watch
 from support.strategies_growing import bins_of, random_table
 

@@ -13,7 +13,7 @@ from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, in_memory
-from hornbeam.growing.in_memory import grow_in_memory
+from hornbeam.growing.grower import grow_in_memory
 from hornbeam.kernels.subtree import child_key
 from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import REGRESSION_PRESETS

@@ -11,7 +11,7 @@ from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine, Table
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.growing.in_memory import grow_in_memory
+from hornbeam.growing.grower import grow_in_memory
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree, count_rows

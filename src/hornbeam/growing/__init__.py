@@ -10,9 +10,8 @@ Read in this order:
 - `encoded_table`: a table with its bins and codes
 - `category_order`: one order of many categories for the whole tree
 - `search`: settings and rows to rules for the kernels, and the weights of rows in the search for splits
-- `grower`: the two ways to grow
-- `in_memory`: growth from rows in memory
-- `parallel`: the same with several threads
+- `grower`: the two ways to grow, and growth from rows in memory
+- `parallel`: growth from rows in memory with several threads
 - `levelwise`: growth level by level through an engine, for rows that are not in memory
 - `leafwise`: growth best first on gradients, for boosting
 - `tree_builder`: from nodes of the kernels to a tree

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from hornbeam.growing.candidates.gains import Parts, changed_rules
 from hornbeam.growing.candidates.node_cells import NodeCells
-from hornbeam.growing.candidates.rejections import TIE
-from hornbeam.growing.candidates.scan import OVERLOOKED, Candidate, scan
+from hornbeam.growing.candidates.scan import OVERLOOKED, TIE, Candidate, scan
 from hornbeam.growing.candidates.way import Way
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.subtree import Split
