@@ -14,7 +14,7 @@ import hornbeam
 from hornbeam import Table, TreeClassifier
 from hornbeam.errors import HornbeamWarning
 from hornbeam.estimators.inputs.fit_warnings import warn_about_classes
-from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.recipes import tree_fitter
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -177,4 +177,4 @@ def test_targets_of_some_classes_are_not_announced():
     for n_rows, n_classes, preset in ((60, 50, "default"), (4000, 100, "default"), (1000, 500, "cart")):
         table = Table.read(np.zeros((n_rows, 1)), np.arange(n_rows) % n_classes)
         with warnings.catch_warnings(action="error"):
-            warn_about_classes(table, classification_fitter(TreeClassifier(preset), table))
+            warn_about_classes(table, tree_fitter(TreeClassifier(preset), table))

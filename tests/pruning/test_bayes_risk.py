@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hornbeam import Costs, Table, TreeClassifier
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.kernels.sweep import PruneSweep
 from hornbeam.pruning import BayesRisk, MinimumError, ReducedError
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
@@ -150,7 +150,7 @@ def test_the_estimator_passes_its_threads(monkeypatch):
     X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
     table = Table.read(X, y)
     found = [
-        classification_fitter(TreeClassifier("c4.4", pruning="bayes-risk", n_jobs=n_jobs), table).pruner
+        tree_fitter(TreeClassifier("c4.4", pruning="bayes-risk", n_jobs=n_jobs), table).pruner
         for n_jobs in (None, 1, 2)
     ]
     assert [pruner.n_jobs for pruner in found] == [1, 1, 2]

@@ -5,8 +5,8 @@ from functools import partial
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.estimators.headless import Settings
-from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.fields import TreeClassifierParameters
+from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Floats
@@ -25,16 +25,20 @@ def methods(seed: int, n_jobs: int) -> dict[str, Method]:
     ['hornbeam', 'CART, cost-complexity', 'C4.5', 'scikit-learn']
     """
     settings = {
-        "hornbeam": Settings(random_state=seed),
-        "CART, cost-complexity": Settings("cart", pruning="cost-complexity", random_state=seed),
-        "C4.5": Settings("c4.5"),
+        "hornbeam": TreeClassifierParameters(random_state=seed),
+        "CART, cost-complexity": TreeClassifierParameters(
+            "cart", pruning="cost-complexity", random_state=seed
+        ),
+        "C4.5": TreeClassifierParameters("c4.5"),
     }
     ours = {name: partial(_hornbeam, one, n_threads(n_jobs)) for name, one in settings.items()}
     return {**ours, "scikit-learn": partial(_scikit_learn, seed)}
 
 
-def _hornbeam(settings: Settings, n_jobs: int, train: Table, test: Table) -> tuple[Floats, int]:
-    tree = classification_fitter(settings, train).fit(train, n_jobs=n_jobs)
+def _hornbeam(
+    settings: TreeClassifierParameters, n_jobs: int, train: Table, test: Table
+) -> tuple[Floats, int]:
+    tree = tree_fitter(settings, train).fit(train, n_jobs=n_jobs)
     return predict_rows(tree, test, n_jobs), tree.n_leaves
 
 

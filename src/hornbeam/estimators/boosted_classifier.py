@@ -16,12 +16,13 @@ from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.fields import BoostingParameters
 from hornbeam.typing import Floats
 
 __all__ = ["BoostedTreesClassifier"]
 
 
-class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMethods):
+class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMethods, BoostingParameters):
     """Gradient boosted trees for classes.
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. The loss is
@@ -117,45 +118,6 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     >>> clf.predict(X[1:4:2]), round(clf.score(X[1::2], y[1::2]), 2)
     (array([0, 1]), 0.9)
     """
-
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: Any = None,
-        subsample: float = 1.0,
-        max_bins: int = 255,
-        monotonic_cst: Any = None,
-        early_stopping: Any = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
-        init: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.subsample = subsample
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.init = init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @exclusive
     @with_callbacks

@@ -16,6 +16,7 @@ from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.fields import BoostingRegressorParameters
 from hornbeam.estimators.parameters.validators import lookup, number
 from hornbeam.kernels.elementary import exp
 from hornbeam.typing import Floats
@@ -25,7 +26,9 @@ __all__ = ["BoostedTreesRegressor"]
 _LEAST_SHARE = 0.01  # of the mean of y: nearer to 0, a wrong prediction of init makes Newton steps diverge
 
 
-class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixin, HornbeamEstimator):
+class BoostedTreesRegressor(
+    CallbackSupportMixin, BoostingMethods, RegressorMixin, HornbeamEstimator, BoostingRegressorParameters
+):
     """Gradient boosted trees for a numeric target.
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. Trees are
@@ -122,49 +125,6 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
     >>> reg.predict(X[1:4:2]).round(), round(reg.score(X[1::2], y[1::2]), 2)
     (array([ 79., 176.]), 0.36)
     """
-
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        *,
-        quantile: float | None = None,
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: Any = None,
-        subsample: float = 1.0,
-        max_bins: int = 255,
-        monotonic_cst: Any = None,
-        early_stopping: Any = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
-        init: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.quantile = quantile
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.subsample = subsample
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.init = init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @exclusive
     @with_callbacks

@@ -15,6 +15,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.estimators.fit_tree import Fitted
 from hornbeam.estimators.forest_classifier import ForestClassifier
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.parameters.teaching import resolve_slopes, small_tree_rows
@@ -158,7 +159,7 @@ def distill(
     held_out = None if held_out is None else _checked(held_out, shape)
     held_out = None if held_out is None else held_out[ordered.origin]
     tree = distillation.fit(ordered.table, predict, held_out, threads)
-    student._set_fitted_tree(tree, labels.classes, table.names, table.class_weight, None)
+    student._set_fitted_tree(Fitted(tree, table.names, table.class_weight), labels.classes)
     return student
 
 

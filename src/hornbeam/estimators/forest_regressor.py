@@ -17,6 +17,7 @@ from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.fields import ForestParameters
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import size
 from hornbeam.typing import Floats
@@ -24,7 +25,9 @@ from hornbeam.typing import Floats
 __all__ = ["ForestRegressor"]
 
 
-class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, HornbeamEstimator):
+class ForestRegressor(
+    CallbackSupportMixin, ForestMethods, RegressorMixin, HornbeamEstimator, ForestParameters
+):
     """A random forest for a numeric target, with smoothed means.
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. By default
@@ -111,47 +114,6 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
     >>> reg.predict(X[:2]).round(), round(reg.oob_score_, 2)
     (array([188.,  88.]), 0.45)
     """
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        nominal: str = "subset",
-        missing: str = "own",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        min_impurity_decrease: float = 0.0,
-        max_features: Any = 1.0,
-        max_leaf_nodes: int | None = None,
-        max_bins: Any = "auto",
-        bootstrap: bool = True,
-        max_samples: float | None = None,
-        oob_score: bool = False,
-        smoothing: Any = "auto",
-        monotonic_cst: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.nominal = nominal
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_bins = max_bins
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.smoothing = smoothing
-        self.monotonic_cst = monotonic_cst
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @exclusive
     @with_callbacks

@@ -15,6 +15,7 @@ from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.fields import RankerParameters
 from hornbeam.estimators.parameters.validators import boolean, limit, number
 from hornbeam.evaluation.ranking import ndcg
 from hornbeam.typing import Floats
@@ -22,7 +23,7 @@ from hornbeam.typing import Floats
 __all__ = ["BoostedTreesRanker"]
 
 
-class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimator):
+class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimator, RankerParameters):
     """Gradient boosted trees that rank the rows of each query (LambdaMART).
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed.
@@ -94,41 +95,6 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
     >>> round(ranker.score(X[300:], relevance[300:], group=query[300:]), 2)
     0.96
     """
-
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: Any = None,
-        subsample: float = 1.0,
-        max_bins: int = 255,
-        monotonic_cst: Any = None,
-        sigma: float = 1.0,
-        truncation: int | None = None,
-        normalize: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.subsample = subsample
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.sigma = sigma
-        self.truncation = truncation
-        self.normalize = normalize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @exclusive
     @with_callbacks

@@ -14,7 +14,7 @@ from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.predict_to import PredictsTo
-from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import number, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
@@ -161,7 +161,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
         )
         if estimator is not None:
             warn_about_columns(table)
-            tree = classification_fitter(estimator, table).fit(table, n_jobs=n_threads(self.n_jobs))
+            tree = tree_fitter(estimator, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
         _warn_about_long_paths(tree)
         decision = DecisionRule.of(self.costs, None, table.schema.classes)

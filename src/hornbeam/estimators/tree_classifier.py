@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import Labels
 from hornbeam.data.source_like import is_source_like
-from hornbeam.data.sources import MemorySource
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.fit_warnings import warn_about_classes, warn_about_columns
-from hornbeam.estimators.inputs.sources import accepts_source, fit_source, open_source
+from hornbeam.estimators.inputs.sources import accepts_source, classes_of, open_source
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.locks import exclusive, serialised
-from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.methods.locks import serialised
+from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.tree_methods import TreeMethods
-from hornbeam.estimators.methods.update import known_shares
-from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.fields import TreeClassifierParameters
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import size
 from hornbeam.smoothing import effective_size
 from hornbeam.tree.decision.base_rate import adjust_to_prior, prior_factors
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
-from hornbeam.tree.edit import record_groups, with_decision
+from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import decide_rows, predict_rows
-from hornbeam.tree.tree import Tree
-from hornbeam.typing import Counts, Floats
+from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
     from hornbeam.rules import RuleSet
@@ -39,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeClassifier"]
 
 
-class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
+class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeClassifierParameters):
     """A single decision tree with well calibrated class probabilities.
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. The default
@@ -195,136 +189,6 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
     >>> clf.predict_proba(X[:1]).round(3)
     array([[0.981, 0.009, 0.009]])
     """
-
-    def __init__(
-        self,
-        preset: str = "default",
-        *,
-        criterion: Any = "auto",
-        nominal: Any = "auto",
-        missing: Any = "auto",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        max_bins: Any = "auto",
-        smoothing: Any = "auto",
-        pruning: Any = "auto",
-        tolerance: float = 0.0,
-        slopes: Any = "auto",
-        teacher: Any = "auto",
-        costs: Any = None,
-        class_weight: Any = None,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        once_per_path: bool = False,
-        forbidden_below: Any = None,
-        forced_splits: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.preset = preset
-        self.criterion = criterion
-        self.nominal = nominal
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_bins = max_bins
-        self.smoothing = smoothing
-        self.pruning = pruning
-        self.tolerance = tolerance
-        self.slopes = slopes
-        self.teacher = teacher
-        self.costs = costs
-        self.class_weight = class_weight
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.once_per_path = once_per_path
-        self.forbidden_below = forbidden_below
-        self.forced_splits = forced_splits
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    @exclusive
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        engine: Any = None,
-        grow_rows: int | None = None,
-        memory: int | None = None,
-        cache: Any = None,
-    ) -> Self:
-        """Grow, prune and smooth a tree.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
-            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows need not fit in memory.
-        y : array-like of shape (n_rows,), or str
-            Class labels; for files, the name of the column.
-        sample_weight : array-like of shape (n_rows,) or str, default=None
-            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
-        groups : array-like of shape (n_rows,) or str, default=None
-            Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
-            their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
-        engine : Engine, default=None
-            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
-            tree does not depend on it.
-        grow_rows : int, default=None
-            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
-            most 20 million, else on a sample of up to 5 million.
-        memory : int, default=None
-            Bytes of memory for the rows of files; more rows are read in several passes, and strengths and size of the
-            default tree are then chosen on another sample than in memory. None: 2**29. The process needs about 2.5
-            times as much for rows that are read into memory.
-        cache : path or False, default=None
-            Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
-            files are read again for each level.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself, fitted.
-        """
-        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
-        with Progress(self, X, y, sample_weight) as progress:
-            if is_source_like(X):
-                source = open_source(X, y, sample_weight, self.class_weight, engine, groups=groups)
-                listener = progress.listener(source.n_rows)
-                self._set_fitted_tree(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
-                return self
-            labels = read_classes(self, y)
-            table = Table.read(
-                X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
-            )
-            fitter = classification_fitter(self, table)
-            warn_about_classes(table, fitter)
-            listener = progress.listener(table.n_rows)
-            if grow_rows is None:
-                warn_about_columns(table)
-                tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
-                tree = record_groups(tree, table.n_groups)
-            else:
-                source = MemorySource(table)
-                tree = fit_source(self, source, engine, grow_rows, cache, sys.maxsize, listener).tree
-            shares = known_shares(tree, table)
-            rule = DecisionRule.of(self.costs, table.class_weight, labels.classes.tolist())
-            self._set_fitted_tree(
-                with_decision(tree, rule), labels.classes, table.names, table.class_weight, shares
-            )
-        return self
 
     @accepts_source
     def predict_proba(self, X: Any, *, prior: Any = None) -> Floats:
@@ -520,17 +384,12 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
             probability if prior is None else adjust_to_prior(probability, prior_factors(self.tree_, prior))
         )
 
-    def _set_fitted_tree(
-        self,
-        tree: Tree,
-        classes: NDArray[Any],
-        names: tuple[str, ...] | None,
-        class_weight: Floats | None = None,
-        shares: Counts | None = None,
-    ) -> None:
-        """Set the fitted attributes; called last, so that a failed fit leaves the old ones in place."""
-        self._set_fitted(tree, names)
-        self._shares = shares
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
-        self.class_weight_ = np.ones(len(classes)) if class_weight is None else class_weight
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
+    ) -> tuple[Table | Source, NDArray[Any]]:
+        if is_source_like(X):
+            source = open_source(X, y, sample_weight, self.class_weight, engine, groups=groups)
+            return source, classes_of(source)
+        labels = read_classes(self, y)
+        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        return Table.read(X, labels, groups=groups, **weights), labels.classes

@@ -1,33 +1,28 @@
 """`TreeRegressor`: one regression tree as a scikit-learn estimator."""
 
-import sys
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import RegressorMixin
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.source_like import is_source_like
-from hornbeam.data.sources import MemorySource
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
-from hornbeam.estimators.inputs.sources import accepts_source, fit_to_source, open_source
+from hornbeam.estimators.inputs.sources import accepts_source, open_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
-from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.tree_methods import TreeMethods
-from hornbeam.estimators.parameters.recipes import regression_fitter
+from hornbeam.estimators.parameters.fields import TreeParameters
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import size
 from hornbeam.explain import predict_interval
-from hornbeam.tree.edit import record_groups
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Floats
 
 __all__ = ["TreeRegressor"]
 
 
-class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamEstimator):
+class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamEstimator, TreeParameters):
     """A single regression tree with smoothed means.
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. The default
@@ -148,125 +143,6 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     array([1.5, 8. ])
     """
 
-    _shares = None  # numeric targets have no fractional rows
-
-    def __init__(
-        self,
-        preset: str = "default",
-        *,
-        nominal: Any = "auto",
-        missing: Any = "auto",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        max_bins: Any = "auto",
-        smoothing: Any = "auto",
-        pruning: Any = "auto",
-        tolerance: float = 0.0,
-        slopes: Any = "auto",
-        teacher: Any = "auto",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        once_per_path: bool = False,
-        forbidden_below: Any = None,
-        forced_splits: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.preset = preset
-        self.nominal = nominal
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_bins = max_bins
-        self.smoothing = smoothing
-        self.pruning = pruning
-        self.tolerance = tolerance
-        self.slopes = slopes
-        self.teacher = teacher
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.once_per_path = once_per_path
-        self.forbidden_below = forbidden_below
-        self.forced_splits = forced_splits
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    @exclusive
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        engine: Any = None,
-        grow_rows: int | None = None,
-        memory: int | None = None,
-        cache: Any = None,
-    ) -> Self:
-        """Grow, prune and smooth a tree.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
-            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows need not fit in memory.
-        y : array-like of shape (n_rows,), or str
-            Numbers; for files, the name of the column.
-        sample_weight : array-like of shape (n_rows,) or str, default=None
-            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
-        groups : array-like of shape (n_rows,) or str, default=None
-            Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
-            their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
-        engine : Engine, default=None
-            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
-            tree does not depend on it.
-        grow_rows : int, default=None
-            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
-            most 20 million, else on a sample of up to 5 million.
-        memory : int, default=None
-            Bytes of memory for the rows of files; more rows are read in several passes, and strengths and size of the
-            default tree are then chosen on another sample than in memory. None: 2**29. The process needs about 2.5
-            times as much for rows that are read into memory.
-        cache : path or False, default=None
-            Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
-            files are read again for each level.
-
-        Returns
-        -------
-        TreeRegressor
-            Itself, fitted.
-        """
-        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
-        with Progress(self, X, y, sample_weight) as progress:
-            if is_source_like(X):
-                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC, groups=groups)
-                options = (engine, grow_rows, cache, memory, progress.listener(source.n_rows))
-                self._set_fitted(*fit_to_source(self, regression_fitter, source, *options))
-                return self
-            target = read_numeric(self, y)
-            table = Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
-            listener = progress.listener(table.n_rows)
-            if grow_rows is None:
-                warn_about_columns(table)
-                fitter = regression_fitter(self, table)
-                tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
-                tree = record_groups(tree, table.n_groups)
-            else:
-                options = (engine, grow_rows, cache, sys.maxsize, listener)
-                tree, _ = fit_to_source(self, regression_fitter, MemorySource(table), *options)
-            self._set_fitted(tree, table.names)
-        return self
-
     @accepts_source
     def predict(self, X: Any) -> Floats:
         """Predict the mean of the node where each row ends.
@@ -314,3 +190,11 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
 
     def _read_target(self, y: Any) -> Floats:
         return read_numeric(self, y)
+
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
+    ) -> tuple[Table | Source, None]:
+        if is_source_like(X):
+            return open_source(X, y, sample_weight, None, engine, Kind.NUMERIC, groups=groups), None
+        target = read_numeric(self, y)
+        return Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC), None

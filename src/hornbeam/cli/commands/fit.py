@@ -238,22 +238,6 @@ def _forced_splits(path: str | None) -> Any:
         ) from None
 
 
-def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:
-    """Fit a tree to rows that stay in their files."""
-    from hornbeam.estimators import headless
-
-    with progress("growing", rows.n_rows, logged=True) as listener:
-        fit_options = {"memory": options["memory"], "n_jobs": options["jobs"], "on_progress": listener}
-        if rows.schema.is_regression:
-            settings = headless.RegressionSettings(**_parameters(options))
-            return headless.fit_regression_rows(settings, rows, **fit_options)
-        costs = _costs(options["costs"], list(rows.schema.classes))
-        of_classes = headless.Settings(
-            **_parameters(options), costs=costs, class_weight="balanced" if options["balanced"] else None
-        )
-        return headless.fit_rows(of_classes, rows, **fit_options)
-
-
 def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
     if rows.is_regression and (options["costs"] or options["balanced"]):
         raise click.UsageError(
@@ -264,27 +248,55 @@ def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
 def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     """Fit a tree to rows in memory."""
     from hornbeam.data.labels import read_labels
-    from hornbeam.estimators import headless
+    from hornbeam.data.schema import Kind
+    from hornbeam.data.table import Table
 
-    parameters = _parameters(options)
-    X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
     _refuse_costs(rows, options)
+    labels = None if rows.is_regression else read_labels(table[rows.target])
+    read = Table.read(
+        table.select(rows.features),
+        table[rows.target] if labels is None else labels,
+        sample_weight=None if rows.weight is None else table[rows.weight].to_numpy(),
+        class_weight="balanced" if options["balanced"] else None,
+        groups=rows.groups_of(table),
+        target=Kind.NUMERIC if labels is None else Kind.NOMINAL,
+    )
     with progress("growing", table.num_rows) as listener:
-        fit_options = {
-            "groups": rows.groups_of(table),
-            "n_jobs": options["jobs"],
-            "on_progress": listener,
-        }
-        if rows.is_regression:
-            return headless.fit_regression(
-                headless.RegressionSettings(**parameters), X, table[rows.target], weight, **fit_options
-            )
-        labels = read_labels(table[rows.target])
-        costs = _costs(options["costs"], labels.classes.tolist())
-        settings = headless.Settings(
-            **parameters, costs=costs, class_weight="balanced" if options["balanced"] else None
+        return _model(read, options, listener, None if labels is None else labels.classes)
+
+
+def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:
+    """Fit a tree to rows that stay in their files."""
+    import numpy as np
+
+    from hornbeam.data.labels import read_labels
+
+    classes = None
+    if not rows.schema.is_regression:
+        # Strings as objects, as in columns read into memory: otherwise the bytes of the model would differ.
+        text = any(isinstance(label, str) for label in rows.schema.classes)
+        classes = read_labels(np.array(rows.schema.classes, dtype=object if text else None)).classes
+    with progress("growing", rows.n_rows, logged=True) as listener:
+        return _model(rows, options, listener, classes)
+
+
+def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> Any:
+    """Fit a tree to rows, in memory or in files; `classes` is None for a number."""
+    from hornbeam.estimators.fit_tree import fit_tree
+    from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeParameters
+    from hornbeam.estimators.persistence.trees import tree_model
+
+    parameters = TreeParameters(**_parameters(options))
+    if classes is not None:
+        parameters = TreeClassifierParameters(
+            **_parameters(options),
+            costs=_costs(options["costs"], classes.tolist()),
+            class_weight="balanced" if options["balanced"] else None,
         )
-        return headless.fit(settings, X, labels, weight, **fit_options)
+    fitted = fit_tree(
+        parameters, rows, memory=options["memory"], n_jobs=options["jobs"], on_progress=listener
+    )
+    return tree_model(vars(parameters), fitted, classes)
 
 
 def _step(name: str) -> str | None:

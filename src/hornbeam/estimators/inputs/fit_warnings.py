@@ -14,7 +14,7 @@ from hornbeam.errors import warn
 from hornbeam.logger import bytes_text
 from hornbeam.tuning import CrossFitted
 
-__all__ = ["warn_about_classes", "warn_about_columns", "warn_about_source"]
+__all__ = ["warn_about_classes", "warn_about_columns", "warn_about_rows", "warn_about_source"]
 
 _MOST_SHOWN = 5
 _NOTES = {
@@ -82,6 +82,16 @@ def warn_about_columns(table: Table) -> None:
         _warn_about_rounded(table.rounded)
     if classes := oversampled_classes(table):
         _warn_about_copies(classes)
+
+
+def warn_about_rows(rows: Table | Source, fitter: Any) -> None:
+    """Warn about the columns, and in memory about the classes, that a tree is to be fitted to."""
+    if not isinstance(rows, Table):
+        warn_about_source(rows)
+        return
+    if not rows.schema.is_regression:
+        warn_about_classes(rows, fitter)
+    warn_about_columns(rows)
 
 
 def warn_about_source(source: Source) -> None:

@@ -1,8 +1,8 @@
-"""Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
+"""Rows in files and other sources: reading them, and predicting them in parts."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,36 +21,16 @@ from hornbeam.data.source_like import (
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.estimators.inputs.fit_warnings import warn_about_source
-from hornbeam.estimators.parameters.recipes import classification_fitter
-from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.recipe import Fitter
-from hornbeam.tree.decision.rule import DecisionRule
-from hornbeam.tree.edit import with_decision
-from hornbeam.tree.tree import Tree
-from hornbeam.typing import Floats
 
 __all__ = [
-    "Fitted",
     "accepts_source",
     "classes_of",
-    "fit_source",
-    "fit_to_source",
     "names_of",
     "open_for_prediction",
     "open_new_rows",
     "open_source",
     "require_in_memory",
 ]
-
-
-class Fitted(NamedTuple):
-    """The fitted attributes of a `TreeClassifier`."""
-
-    tree: Tree
-    classes: NDArray[Any]
-    names: tuple[str, ...] | None
-    class_weight: Floats | None
 
 
 def require_in_memory(estimator: Any, X: Any) -> None:
@@ -153,57 +133,6 @@ def open_new_rows(X: Any, y: Any, schema: Schema, used: Sequence[str], engine: A
         check_names(X, y, None)
     some = schema.select([schema.names.index(name) for name in used] or [0])
     return open_files(X, target=y, schema=some, engine=engine)
-
-
-def fit_source(
-    estimator: Any,
-    source: Source,
-    engine: Any = None,
-    grow_rows: int | None = None,
-    cache: Any = None,
-    memory: int | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> Fitted:
-    """Fit the tree of a `TreeClassifier` to a source."""
-    tree, names = fit_to_source(
-        estimator, classification_fitter, source, engine, grow_rows, cache, memory, on_progress
-    )
-    classes = classes_of(source)
-    rule = DecisionRule.of(estimator.costs, source.class_weight, classes.tolist())
-    return Fitted(with_decision(tree, rule), classes, names, source.class_weight)
-
-
-def fit_to_source(
-    estimator: Any,
-    make_fitter: Callable[..., Fitter],
-    source: Source,
-    engine: Any = None,
-    grow_rows: int | None = None,
-    cache: Any = None,
-    memory: int | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> tuple[Tree, tuple[str, ...] | None]:
-    """Fit a tree to a source, and return it with the names of the columns.
-
-    Parameters that are shares of rows refer to the rows grown on.
-    """
-    fitter = make_fitter(estimator, source)
-    warn_about_source(source)
-    from hornbeam.out_of_core import Plan, fit  # imported only for sources: it is slow to import
-
-    plan = Plan.of(source, fitter, grow_rows, memory)
-    if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
-        fitter = make_fitter(estimator, source, plan.rows)
-    tree = fit(
-        source,
-        fitter,
-        engine,
-        plan=plan,
-        cache=cache,
-        on_progress=on_progress,
-        n_jobs=n_threads(estimator.n_jobs),
-    )
-    return tree, names_of(source)
 
 
 def classes_of(source: Source) -> NDArray[Any]:

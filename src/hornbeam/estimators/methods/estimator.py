@@ -1,7 +1,7 @@
 """Base classes of all estimators: documentation link, copying, pickling, log probabilities."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,6 +11,13 @@ from hornbeam.typing import Floats
 __all__ = ["ClassifierMethods", "HornbeamEstimator"]
 
 
+class _Hidden:
+    """An attribute that an estimator seems not to have."""
+
+    def __get__(self, instance: Any, owner: type[Any]) -> Any:
+        raise AttributeError("an estimator is not a dataclass")
+
+
 class HornbeamEstimator(BaseEstimator):
     """Base class of all estimators: link to the documentation, copy, and state in plain values."""
 
@@ -18,6 +25,10 @@ class HornbeamEstimator(BaseEstimator):
     _doc_link_template = (
         "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
     )
+
+    # Parameters are fields of dataclasses, but other libraries must not take an estimator for one: Dask would name
+    # it by its parameters alone, whatever it learned.
+    __dataclass_fields__: ClassVar[Any] = _Hidden()
 
     def __copy__(self) -> Self:
         """Return a shallow copy, which shares the fitted attributes."""

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.estimators.methods.locks import serialised
-from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
+from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tuning import calibrate_intervals as calibrate
 
@@ -53,10 +53,9 @@ def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None,
     target, schema = self._read_target(y), self.tree_.schema
     if schema.is_regression:
         table = Table.read(X, target, sample_weight=sample_weight, groups=groups, schema=schema)
-        fitter = regression_fitter(self, table)
     else:
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
         table = Table.read(X, target, groups=groups, schema=schema, **weights)
-        fitter = classification_fitter(self, table)
+    fitter = tree_fitter(self, table)
     self.tree_ = calibrate(self.tree_, table, fitter, n_jobs=n_threads(self.n_jobs))
     return self

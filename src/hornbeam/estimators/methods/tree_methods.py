@@ -7,27 +7,33 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.estimators.fit_tree import Fitted, fit_tree
+from hornbeam.estimators.inputs.fit_warnings import warn_about_rows
 from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.methods.explain_methods import ExplainMethods
 from hornbeam.estimators.methods.interval_calibration import calibrate_intervals
-from hornbeam.estimators.methods.locks import serialised
+from hornbeam.estimators.methods.locks import exclusive, serialised
 from hornbeam.estimators.methods.predict_to import TreePredictsTo
+from hornbeam.estimators.methods.progress import Progress, with_callbacks
 from hornbeam.estimators.methods.update import forget, known_shares, update
+from hornbeam.estimators.parameters.fields import TreeParameters
 from hornbeam.estimators.parameters.teaching import has_teacher
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import number
+from hornbeam.estimators.parameters.validators import number, size
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.route import decision_path, route, row_predictor
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.size_path import SizePath, size_path
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
 if TYPE_CHECKING:
     from hornbeam.editing.editor import TreeEditor
@@ -38,11 +44,11 @@ __all__ = ["TreeMethods"]
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
 
 
-class TreeMethods(TreePredictsTo, ExplainMethods):
+class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
     """Methods of an estimator with one fitted tree in `tree_`."""
 
     tree_: Tree
-    n_jobs: int | None
+    _shares: Counts | None = None  # a numeric target has no fractional rows
 
     def __sklearn_clone__(self) -> Self:
         """Clone the parameters, unless they do not describe how the tree was fitted."""
@@ -54,6 +60,85 @@ class TreeMethods(TreePredictsTo, ExplainMethods):
                 "sklearn.frozen.FrozenEstimator(tree) to use it as it is."
             )
         return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
+
+    @exclusive
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        engine: Any = None,
+        grow_rows: int | None = None,
+        memory: int | None = None,
+        cache: Any = None,
+    ) -> Self:
+        """Grow, prune and smooth a tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
+            patterns, whose rows need not fit in memory.
+        y : array-like of shape (n_rows,), or str
+            Class labels or numbers; for files, the name of the column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
+            their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
+        engine : Engine, default=None
+            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
+            tree does not depend on it.
+        grow_rows : int, default=None
+            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
+            most 20 million, else on a sample of up to 5 million.
+        memory : int, default=None
+            Bytes of memory for the rows of files; more rows are read in several passes, and strengths and size of the
+            default tree are then chosen on another sample than in memory. None: 2**29. The process needs about 2.5
+            times as much for rows that are read into memory.
+        cache : path or False, default=None
+            Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
+            files are read again for each level.
+
+        Returns
+        -------
+        estimator
+            Itself, fitted.
+        """
+        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
+        with Progress(self, X, y, sample_weight) as progress:
+            rows, classes = self._open(X, y, sample_weight, groups, engine)
+            fitted = fit_tree(
+                self,
+                rows,
+                engine=engine,
+                grow_rows=grow_rows,
+                memory=memory,
+                cache=cache,
+                n_jobs=self.n_jobs,
+                on_progress=progress.listener(rows.n_rows),
+                warn=warn_about_rows,
+            )
+            self._set_fitted_tree(fitted, classes)  # last, so that a failed fit leaves the old attributes
+        return self
+
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
+    ) -> tuple[Table | Source, Any]:
+        """Open the rows of `fit`; return them with the class labels, or None for numbers."""
+        raise NotImplementedError
+
+    def _set_fitted_tree(self, fitted: Fitted, classes: NDArray[Any] | None) -> None:
+        """Set the fitted attributes."""
+        self._set_fitted(fitted.tree, fitted.names)
+        if classes is not None:
+            self._shares = fitted.shares
+            self.classes_ = classes
+            self.n_classes_ = len(classes)
+            self.class_weight_ = np.ones(len(classes)) if fitted.class_weight is None else fitted.class_weight
 
     @property
     def size_path_(self) -> SizePath:

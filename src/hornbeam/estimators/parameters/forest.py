@@ -1,15 +1,15 @@
 """Translation of the parameters of a forest into a `ForestTrainer`."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
-from hornbeam.estimators.parameters.recipes import CLASSIFICATION_ONLY, make_grower, smoothing_options
+from hornbeam.estimators.parameters.recipes import make_grower, smoothing_options
 from hornbeam.estimators.parameters.validators import (
     boolean,
-    choice,
     is_number,
     is_whole,
     parameter_error,
@@ -33,9 +33,6 @@ def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = N
     regression = table.schema.is_regression
     n_rows = table.n_rows if n_rows is None else n_rows
     grower = make_grower(estimator, default_grower(regression=regression), table, n_rows)
-    if not regression:
-        criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
-        grower = replace(grower, criterion=criterion)
     seed = resolve_seed(estimator.random_state)
     # Cross-fitting is missing: it would have to be done for each tree.
     known = smoothing_options(regression=regression, seed=seed)
@@ -56,10 +53,10 @@ def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = N
 
 
 def _smoothing(
-    value: Any, known: dict[str, Smoother], bootstrap: bool
+    value: Any, known: dict[str, Callable[[], Smoother]], bootstrap: bool
 ) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
     """Return one smoother for all trees, or the candidates to choose from out of bag."""
-    smoother = smoother_or_pruner("smoothing", value, {"out-of-bag": None, **known}, None)
+    smoother = smoother_or_pruner("smoothing", value, {"out-of-bag": lambda: None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, SMOOTHING_CANDIDATES) if chosen else (smoother, ())
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.errors import ParameterError, shown
+from hornbeam.estimators.parameters.fields import TreeClassifierParameters
 from hornbeam.estimators.parameters.validators import (
     is_named,
     is_whole,
@@ -29,22 +31,21 @@ _MOST_SLOPES = 3
 # Rows of a readable leaf: 2 % of all, but at least 5, and 10 are enough (record 24).
 _ROWS_PER_LEAF_ROW, _LEAST, _ENOUGH = 50, 5, 10
 
-# Parameters of growing, pruning and smoothing: with a teacher, none of them has an effect.
-_UNUSED = (
-    "criterion",
-    "nominal",
-    "missing",
-    "min_samples_split",
-    "min_impurity_decrease",
-    "max_bins",
-    "smoothing",
-    "pruning",
-    "tolerance",
-    "monotonic_cst",
-    "interaction_cst",
-    "once_per_path",
-    "forbidden_below",
-    "forced_splits",
+# Parameters that a tree with a teacher uses; the others are of growing, pruning and smoothing.
+_USED = frozenset(
+    [
+        "preset",
+        "max_depth",
+        "min_samples_leaf",
+        "min_weight_fraction_leaf",
+        "max_leaf_nodes",
+        "slopes",
+        "teacher",
+        "costs",
+        "class_weight",
+        "random_state",
+        "n_jobs",
+    ]
 )
 
 
@@ -139,12 +140,12 @@ def _is_readable(estimator: Any) -> bool:
 
 
 def _refuse_unused(estimator: Any) -> None:
-    parameters = signature(type(estimator)).parameters
-    for name in _UNUSED:
-        value = getattr(estimator, name, None)
-        if name == "monotonic_cst" and _constrains_nothing(value):
+    defaults = {name: one.default for name, one in signature(type(estimator)).parameters.items()}
+    for field in fields(TreeClassifierParameters):
+        name, value = field.name, getattr(estimator, field.name, None)
+        if name in _USED or name not in defaults or (name == "monotonic_cst" and _constrains_nothing(value)):
             continue
-        if name in parameters and value is not parameters[name].default and value != parameters[name].default:
+        if value is not defaults[name] and value != defaults[name]:
             raise ParameterError(
                 f"{name}={shown(value)}: a tree with a teacher does not use it; expected the default. Its size is "
                 "set by max_leaf_nodes, max_depth and slopes."

@@ -1,6 +1,6 @@
 """Validators: each checks one kind of parameter, and returns its value or raises `ParameterError`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from math import ceil, isqrt
@@ -81,13 +81,13 @@ def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) 
     raise unknown_name_error(name, value, ["auto", *choices])
 
 
-def smoother_or_pruner(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
+def smoother_or_pruner(name: str, value: Any, known: Mapping[str, Callable[[], Any]], default: Any) -> Any:
     """Return a smoother or pruner, passed by name or as an object, or None; "auto" is the default."""
     if isinstance(value, str):
         if value == "auto":
             return default
         if str(value) in known:  # str() because a subclass may have another hash
-            return known[str(value)]
+            return known[str(value)]()
     elif value is None or (callable(value) and not isinstance(value, type)):
         return value
     raise unknown_name_error(name, value, ["auto", *known], ", None for none, or a step from tree to tree")

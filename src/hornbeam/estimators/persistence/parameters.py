@@ -8,6 +8,7 @@ from typing import Any
 
 from hornbeam import pruning, smoothing
 from hornbeam.errors import StorageError
+from hornbeam.estimators.parameters.fields import PathConstraints
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.growing.forced_splits import forced_splits
 from hornbeam.tree import Step, Tree
@@ -24,7 +25,7 @@ __all__ = [
     "without_unset",
 ]
 
-_UNSET = ("interaction_cst", "once_per_path", "forbidden_below", "forced_splits")
+_UNSET = frozenset(field.name for field in fields(PathConstraints))  # not written
 
 
 def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError, StorageError
+from hornbeam.estimators.fit_tree import Fitted
 from hornbeam.estimators.parameters.validators import resolve_bins
 from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
 from hornbeam.estimators.persistence.parameters import (
@@ -19,44 +20,38 @@ from hornbeam.estimators.persistence.parameters import (
 from hornbeam.storage import Model
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
-from hornbeam.typing import Counts, Floats
+from hornbeam.typing import Counts
 
-__all__ = ["classifier_model", "pack", "unpack"]
+__all__ = ["pack", "tree_model", "unpack"]
 
 
 def pack(estimator: Any) -> Model:
     """Convert an estimator into its tree and plain values."""
-    name, settings = type(estimator).__name__, estimator.get_params(deep=False)
-    tree, named = estimator.tree_, hasattr(estimator, "feature_names_in_")
-    if tree.is_regression:
-        return Model(tree, name, encode_parameters(settings), {"named": named})
-    weight, shares = estimator.class_weight_, estimator._shares
-    return classifier_model(name, settings, tree, estimator.classes_, named, weight, shares)
+    names = estimator.tree_.schema.names if hasattr(estimator, "feature_names_in_") else None
+    if estimator.tree_.is_regression:
+        return tree_model(estimator.get_params(deep=False), Fitted(estimator.tree_, names))
+    fitted = Fitted(estimator.tree_, names, estimator.class_weight_, estimator._shares)
+    return tree_model(estimator.get_params(deep=False), fitted, estimator.classes_)
 
 
-def classifier_model(
-    name: str,
-    settings: Mapping[str, Any],
-    tree: Tree,
-    classes: NDArray[Any],
-    named: bool,
-    class_weight: Floats | None,
-    shares: Counts | None,
-) -> Model:
-    """Return the model of a fitted `TreeClassifier`, from its parameters and fitted attributes.
+def tree_model(settings: Mapping[str, Any], fitted: Fitted, classes: NDArray[Any] | None = None) -> Model:
+    """Return the model of a tree, from the parameters of its estimator and what was fitted.
 
     Examples
     --------
     >>> from hornbeam.recipe import PRESETS
     >>> from hornbeam.data import Table
     >>> tree = PRESETS["id3"].fit(Table.read([[0.0], [1.0]], [0, 1]))
-    >>> classifier_model("TreeClassifier", {}, tree, np.array([0, 1]), False, None, None).learned
+    >>> tree_model({}, Fitted(tree, None), np.array([0, 1])).learned
     {'classes': 'int64', 'named': False}
     """
-    learned = encode_classes(classes, class_weight) | {"named": named}
-    if shares is not None:
-        learned["shares"] = shares
-    return Model(tree, name, encode_parameters(settings), learned)
+    encoded, named = encode_parameters(dict(sorted(settings.items()))), {"named": fitted.names is not None}
+    if classes is None:
+        return Model(fitted.tree, "TreeRegressor", encoded, named)
+    learned = encode_classes(classes, fitted.class_weight) | named
+    if fitted.shares is not None:
+        learned["shares"] = fitted.shares
+    return Model(fitted.tree, "TreeClassifier", encoded, learned)
 
 
 def unpack(model: Model, cls: type[Any]) -> Any:
@@ -72,7 +67,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
             names, labels = tree.schema.names if named else None, tree.schema.classes
             weight = decode_class_weight(rest.get("class_weight"), len(labels))
             shares = _shares(rest.get("shares"), tree)
-            estimator._set_fitted_tree(tree, decode_classes(labels, dtype), names, weight, shares)
+            estimator._set_fitted_tree(Fitted(tree, names, weight, shares), decode_classes(labels, dtype))
         case _:
             raise StorageError(
                 "expected to have learned the type of the classes, and whether columns had names"

@@ -1,0 +1,94 @@
+"""`fit_tree`: parameters and rows to a fitted tree, for estimators and the command line.
+
+It does not import scikit-learn, whose import takes longer than most fits of the command line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from hornbeam.data.sources import MemorySource, Source
+from hornbeam.data.table import Table
+from hornbeam.estimators.methods.update import known_shares
+from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeParameters
+from hornbeam.estimators.parameters.recipes import tree_fitter
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.recipe import Fitter
+from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.edit import record_groups, with_decision
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["Fitted", "fit_tree"]
+
+
+class Fitted(NamedTuple):
+    """A fitted tree, and what estimators and files keep beside it.
+
+    `names` are those of the columns, if the rows had any; `shares` the weights that distribute fractional rows.
+    """
+
+    tree: Tree
+    names: tuple[str, ...] | None
+    class_weight: Floats | None = None
+    shares: Counts | None = None
+
+
+def fit_tree(
+    parameters: TreeParameters,
+    rows: Table | Source,
+    *,
+    engine: Any = None,
+    grow_rows: int | None = None,
+    memory: int | None = None,
+    cache: Any = None,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    warn: Callable[[Table | Source, Fitter], None] | None = None,
+) -> Fitted:
+    """Fit a tree, of classification or regression by the target of the rows.
+
+    Parameters
+    ----------
+    parameters : TreeParameters
+        `TreeClassifierParameters` for classes.
+    rows : Table or Source
+        Rows with a target, and with the class weights of the parameters.
+    engine, grow_rows, memory, cache
+        As in `TreeClassifier.fit`, which documents them.
+    n_jobs : int, optional
+        Number of threads of this fit; the `n_jobs` of the parameters is only saved with the model.
+    on_progress : callable, optional
+        Called with the number of rows that have reached their leaf.
+    warn : callable, optional
+        Called with the rows and the fitter when the parameters are checked.
+
+    Examples
+    --------
+    >>> table = Table.read([[0.0], [1.0]], ["no", "yes"])
+    >>> fit_tree(TreeClassifierParameters(smoothing="laplace"), table).tree.n_leaves
+    2
+    """
+    fitter, threads = tree_fitter(parameters, rows), n_threads(n_jobs)
+    if warn is not None:
+        warn(rows, fitter)
+    if isinstance(rows, Table) and grow_rows is None:
+        tree = fitter.fit(rows, n_jobs=threads, on_progress=on_progress)
+        tree = record_groups(tree, rows.n_groups)
+    else:
+        from hornbeam.out_of_core import Plan, fit  # imported only for sources: it is slow to import
+
+        source, memory = (MemorySource(rows), sys.maxsize) if isinstance(rows, Table) else (rows, memory)
+        plan = Plan.of(source, fitter, grow_rows, memory)
+        if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
+            fitter = tree_fitter(parameters, source, plan.rows)
+        tree = fit(source, fitter, engine, plan=plan, cache=cache, on_progress=on_progress, n_jobs=threads)
+    table = rows.table if isinstance(rows, MemorySource) else rows
+    names = table.names if isinstance(table, Table) else table.schema.names
+    if not isinstance(parameters, TreeClassifierParameters):
+        return Fitted(tree, names)
+    tree = with_decision(tree, DecisionRule.of(parameters.costs, rows.class_weight, rows.schema.classes))
+    shares = known_shares(tree, rows) if isinstance(rows, Table) else None
+    return Fitted(tree, names, rows.class_weight, shares)
