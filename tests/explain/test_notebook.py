@@ -9,7 +9,7 @@ import pytest
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.html_table import html_table
+from hornbeam.grid import Grid
 
 EVIL = "<script>alert('x')</script>&\""
 DRAW = np.random.default_rng(0)
@@ -108,7 +108,7 @@ def test_a_row_without_counterfactuals_is_named():
 
 
 def test_long_tables_are_cut_and_the_rest_is_counted():
-    page = html_table("many", ["n"], ([n] for n in range(1234)))
+    page = Grid("many", ["n"], [[n] for n in range(1234)]).html()
     assert page.count("<td") == 100
     assert "… and 1,134 more rows" in page
     assert "No difference" in hornbeam.diff(CLF, CLF)._repr_html_()

@@ -34,7 +34,7 @@ def first_number(cell):
 
 
 def columns_of(grid):
-    return {row[0]: dict(zip(grid.heads[1:], map(first_number, row[1:]), strict=True)) for row in grid.rows}
+    return {row[0]: dict(zip(grid.header[1:], map(first_number, row[1:]), strict=True)) for row in grid.rows}
 
 
 def test_groups_are_those_of_a_groupby():
@@ -65,7 +65,7 @@ def test_groups_are_those_of_a_groupby():
 def test_group_intervals_are_wilsons():
     clf, X, _, reported, scored = tried(groups="region")
     grid = group_grid(reported, scored, scored.groups)
-    cell = dict(zip(grid.heads, grid.rows[0], strict=True))
+    cell = dict(zip(grid.header, grid.rows[0], strict=True))
     decided = clf.predict(X[X["region"] == "east"]) == "default"
     low, high = wilson(decided.mean(), len(decided), 0.95)
     assert cell["Decision rate"] == f"{decided.mean():.3f} ({low:.3f} to {high:.3f})"

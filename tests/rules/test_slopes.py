@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from hornbeam.explain.notebook import ShownRules
 from hornbeam.export import rules_dict, rules_markdown, rules_text
+from hornbeam.export.rule_list import ShownRules
 from hornbeam.rules import extract
 from hornbeam.tree.route import predict_rows
 from support.lending import lending, sizes

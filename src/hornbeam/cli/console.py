@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from hornbeam.grid import Grid
 from hornbeam.logger import log_progress, logger
 
 __all__ = ["common_options", "emit", "format_table", "message", "progress", "warn", "write_output"]
@@ -93,13 +94,7 @@ def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     if sys.stdout.isatty():
         return _drawn(head, rows)
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    lines = []
-    for cells in (head, *rows):
-        first, *others = zip(cells, widths, strict=True)
-        line = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
-        lines.append("  ".join(line).rstrip())
-    return "\n".join(lines)
+    return Grid("", head, rows).text()
 
 
 def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hornbeam.data.table import Table
 from hornbeam.evaluation.score_change import PredictedRows
-from hornbeam.export.people.markdown import markdown_text
+from hornbeam.grid import Grid, markdown_text
 from hornbeam.tree.tree import Tree
 
 __all__ = ["Edit", "approval_log"]
@@ -57,9 +57,9 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
         [*map(markdown_text, texts), str(tree.n_leaves), tree.digest[:16]]
         for texts, tree in zip(said, trees, strict=True)
     ]
-    head = ["edit:", "what", "reason", "author", "leaves:", "digest"]
+    head, align = ["edit", "what", "reason", "author", "leaves", "digest"], "><<<><>"
     if held_out is None:
-        return "\n".join(("# Approval log", "", *_table(head, rows)))
+        return f"# Approval log\n\n{_markdown(head, rows, align)}"
     first = last = PredictedRows.of(trees[0], held_out)
     losses = []
     for tree in trees[1:]:
@@ -67,21 +67,17 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
         losses.append(next(before.changes_to(last)))
     effects = [[losses[0].texts[0], ""], *(list(loss.texts[1:]) for loss in losses)]
     rows = [[*row, *effect] for row, effect in zip(rows, effects, strict=True)]
-    table = _table([*head, f"{losses[0].name}:", "change:"], rows)
-    return "\n".join(("# Approval log", "", *table, "", *_effect_of_all(first, last)))
+    scores = [[change.name, *change.texts] for change in first.changes_to(last)]
+    return "\n\n".join(
+        (
+            "# Approval log",
+            _markdown([*head, losses[0].name, "change"], rows, align),
+            "## Effect of all edits",
+            f"On {first.table.n_rows:,} held-out rows; ± is the standard error of the change.",
+            _markdown(["score", "before", "after", "change"], scores, "<>"),
+        )
+    )
 
 
-def _effect_of_all(first: PredictedRows, last: PredictedRows) -> Iterator[str]:
-    yield "## Effect of all edits"
-    yield ""
-    yield f"On {first.table.n_rows:,} held-out rows; ± is the standard error of the change."
-    yield ""
-    rows = [[change.name, *change.texts] for change in first.changes_to(last)]
-    yield from _table(["score", "before:", "after:", "change:"], rows)
-
-
-def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
-    """Write a table; the columns whose names end with a colon are aligned to the right."""
-    yield f"| {' | '.join(name.rstrip(':') for name in head)} |"
-    yield f"|{'|'.join('---:' if name.endswith(':') else '---' for name in head)}|"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
+def _markdown(head: list[str], rows: list[list[str]], align: str) -> str:
+    return Grid("", head, rows, align).markdown(escaped=True, right="---:")

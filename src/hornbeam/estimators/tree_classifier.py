@@ -363,7 +363,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         RuleSet(2 rules, 2 conditions, default 'yes')
         """
         check_is_fitted(self, "tree_")
-        from hornbeam.explain.notebook import ShownRules
+        from hornbeam.export.rule_list import ShownRules
         from hornbeam.rules import extract
 
         found = extract(self.tree_, inner=inner, size=effective_size(self.tree_))

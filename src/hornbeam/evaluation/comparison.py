@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_range
 
 from hornbeam.errors import DataError
+from hornbeam.grid import Grid
 from hornbeam.typing import Floats
 
 __all__ = ["Comparison", "Friedman", "WinDrawLoss", "nemenyi_distance", "sign_test"]
@@ -183,17 +184,17 @@ class Comparison:
         """Format a table, best mean first, with the record of each method against some or all others."""
         against = self.methods if against is None else tuple(against)
         means, ranks = self.means(), self.ranks()
-        lines = [
-            " | ".join(["| method", f"mean {self.measure}", "rank", *(f"against {name}" for name in against)])
-            + " |",
-            "|---|--:|--:|" + "---|" * len(against),
+        rows = [
+            [
+                self.methods[i],
+                f"{means[i]:.{self.decimals}f}".removeprefix("0"),
+                f"{ranks[i]:.2f}",
+                *("" if name == self.methods[i] else self.record(self.methods[i], name) for name in against),
+            ]
+            for i in np.argsort(means, kind="stable")
         ]
-        for i in np.argsort(means, kind="stable"):
-            name = self.methods[i]
-            records = [" " if other == name else f" {self.record(name, other)} " for other in against]
-            head = f"| {name} | {means[i]:.{self.decimals}f} | {ranks[i]:.2f} |".replace("| 0.", "| .")
-            lines.append(head + "|".join(records) + "|")
-        return "\n".join(lines)
+        header = ["method", f"mean {self.measure}", "rank", *(f"against {name}" for name in against)]
+        return Grid("", header, rows, "<>><").markdown(escaped=True).replace("|  |", "| |")
 
     def __str__(self) -> str:
         return self.to_markdown()

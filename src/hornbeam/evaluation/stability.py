@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from hornbeam.export.wording import (
     probability_text,
     shortened,
 )
-from hornbeam.html_table import html_table
+from hornbeam.grid import Grid
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 from hornbeam.typing import Floats, Indices
@@ -34,8 +34,6 @@ __all__ = ["LeafSpread", "RootSplit", "Stability", "stability"]
 
 _LETTERS = 40  # of a feature's name in a table
 _TAIL = 0.05  # on each side of a 90 % range
-_ROOT_HEADER = ["root split", "share", "threshold"]
-_TEXT = {"root split", "threshold", "class", "rule"}  # columns that are aligned to the left
 _SHARES = (0.1, 0.5)  # of the refits, in which a decision changes
 
 
@@ -269,22 +267,19 @@ class Stability:
         }
 
     def __repr__(self) -> str:
-        parts = ["\n".join(self.sentences())]
-        if self.roots is not None:
-            parts.append(_aligned(_ROOT_HEADER, self.root_cells()))
-        if self.leaves is not None:
-            parts.append(_aligned(self.leaf_header, self.leaf_cells()))
-        return "\n\n".join(parts)
+        return "\n\n".join(["\n".join(self.sentences()), *(grid.text() for grid in self._grids())])
 
     def _repr_html_(self) -> str:
         first, *others = self.sentences()
-        tables = [html_table(first, ["stability"], [[text] for text in others], text=["stability"])]
+        head = Grid(first, ["stability"], [[text] for text in others])
+        return "".join(grid.html() for grid in (head, *self._grids()))
+
+    def _grids(self) -> Iterator[Grid]:
         if self.roots is not None:
-            tables.append(html_table("Root splits", _ROOT_HEADER, self.root_cells(), text=_TEXT))
+            yield Grid("Root splits", ["root split", "share", "threshold"], list(self.root_cells()), "<><")
         if self.leaves is not None:
-            cells = self.leaf_cells()
-            tables.append(html_table("Leaves", self.leaf_header, cells, text=_TEXT))
-        return "".join(tables)
+            align = ">><>>><" if self.classes else ">>>>><"
+            yield Grid("Leaves", self.leaf_header, list(self.leaf_cells()), align)
 
 
 def stability(
@@ -494,15 +489,3 @@ def _range(values: Floats) -> Floats:
     """
     bounds: Floats = np.quantile(values, [_TAIL, 1 - _TAIL], axis=0, method="weibull")
     return bounds
-
-
-def _aligned(header: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
-    lines = [header, *cells]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    sides = ["<" if name in _TEXT else ">" for name in header]
-    return "\n".join(
-        "  ".join(
-            f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths, strict=True)
-        ).rstrip()
-        for line in lines
-    )

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table, as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
-from hornbeam.explain.notebook import counterfactuals_html
 from hornbeam.explain.term_moves import term_moves
 from hornbeam.explain.wording import condition_dict, value_of, value_text
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
+from hornbeam.grid import Grid
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.evidence.fractional import child_shares
@@ -133,7 +133,8 @@ class Counterfactuals(list[tuple[Counterfactual, ...]]):
         return "\n".join(lines) or "[]"
 
     def _repr_html_(self) -> str:
-        return counterfactuals_html(self)
+        rows = [(row, one.prediction, one.changes) for row, several in enumerate(self) for one in several]
+        return Grid("Counterfactuals", ("row", "would be", "if"), rows, "><").html()
 
 
 def counterfactuals(

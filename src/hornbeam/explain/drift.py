@@ -1,6 +1,5 @@
 """Drift: compare new rows with the training rows, leaf by leaf, in number and in class rates or means."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +9,8 @@ from numpy.typing import NDArray
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import Source, as_source
 from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves
-from hornbeam.explain.notebook import drift_html
-from hornbeam.export.wording import pluralise
+from hornbeam.export.wording import label_text, pluralise
+from hornbeam.grid import Grid
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.tree import Tree
@@ -112,7 +111,7 @@ class Drift:
         }
 
     def __repr__(self) -> str:
-        return "\n".join([*self._lines(), self.summary])
+        return f"{self.grid().text()}\n{self.summary}"
 
     @property
     def summary(self) -> str:
@@ -120,7 +119,28 @@ class Drift:
         return f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
     def _repr_html_(self) -> str:
-        return drift_html(self)
+        return replace(self.grid(), note=self.summary).html()
+
+    def grid(self) -> Grid:
+        """Return a table with a row per leaf; with labels, with the rates of its predicted class, or its mean."""
+        columns = {
+            " node": self.node.tolist(),
+            " rows": [f"{rows:.0f}" for rows in self.rows.tolist()],
+            "expected": [f"{100 * share:.1f} %" for share in self.expected.tolist()],
+            " found": [f"{100 * share:.1f} %" for share in self.found.tolist()],
+            "  psi": [f"{psi:.3f}" for psi in self.psi.tolist()],
+        }
+        decided = self.decided.tolist()
+        if self.observed is not None and self.p_value is not None:
+            if self.classes:
+                columns["class"] = [label_text(self.classes[k]) for k in decided]
+            for name, values in (("predicted", self.predicted), ("observed", self.observed)):
+                columns[name] = [
+                    f"{values.item(at, k):{'.3f' if self.classes else '.5g'}}" for at, k in enumerate(decided)
+                ]
+            columns[f"{'p':>6}"] = [f"{p:.3f}" for p in self.p_value.tolist()]
+        align = ">>>>><>" if "class" in columns else ">"
+        return Grid("Drift", list(columns), list(zip(*columns.values(), strict=True)), align)
 
     def head(self, n: int) -> str:
         """Describe the index, then the leaves with the largest terms of it, in the order of their nodes.
@@ -145,28 +165,12 @@ class Drift:
         ... 1 more leaf, with smaller terms of the index
         """
         largest = np.sort(np.argsort(-self.psi, kind="stable")[:n])
-        head, *lines = self._lines()
+        head, *lines = self.grid().text().splitlines()
         shown = [self.summary, head, *(lines[leaf] for leaf in largest)]
         if n < len(lines):
             more = pluralise(len(lines) - n, "more leaf", "more leaves")
             shown.append(f"... {more}, with smaller terms of the index")
         return "\n".join(shown)
-
-    def _lines(self) -> Iterator[str]:
-        """Write a line per leaf; with labels, with the rates of its predicted class, or its mean."""
-        names = [f"{label!s}  " for label in self.classes] or [""]
-        width = max(len("class  "), *map(len, names)) if self.classes else 0
-        head = " node   rows  expected   found    psi"
-        named = f"{'class'[:width]:<{width}}"
-        yield head if self.p_value is None else f"{head}  {named}predicted  observed       p"
-        for i, k in enumerate(self.decided.tolist()):
-            shares = f"{100 * self.expected[i]:>6.1f} %  {100 * self.found[i]:>4.1f} %  {self.psi[i]:.3f}"
-            line = f"{self.node[i]:>5} {self.rows[i]:>6.0f}  {shares}"
-            if self.observed is not None and self.p_value is not None:
-                digits = ".3f" if self.classes else ".5g"
-                rates = f"{self.predicted[i, k]:>9{digits}}  {self.observed[i, k]:>8{digits}}"
-                line = f"{line}  {names[k]:<{width}}{rates}  {self.p_value[i]:>6.3f}"
-            yield line
 
 
 def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drift:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -11,12 +11,11 @@ import numpy as np
 from hornbeam.data.table import Table, as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval, stops
-from hornbeam.explain.notebook import explanations_html
 from hornbeam.explain.path import DecisionPath, paths
-from hornbeam.explain.path_text import class_path_text, mean_path_text
+from hornbeam.explain.path_text import path_grid, path_text
 from hornbeam.explain.reasons import Reason, reasons
 from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import label_text, plain_label, probability_text
+from hornbeam.export.wording import label_text, plain_label, pluralise, probability_text
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import decide_rows, predict_rows
@@ -119,7 +118,13 @@ class Explanation:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return explanations_html([self])
+        k = self._code(self.label)
+        tables = []
+        for path in sorted(self.paths, key=lambda path: -path.share):
+            share = f"{100 * path.share:.1f} % of the row: " if path.share < 1 else ""
+            grid = path_grid(path, k if self.classes else None, self.level)
+            tables.append(replace(grid, caption=share + self._caption(k)).html())
+        return "".join(tables)
 
     def text(self, label: Any = None) -> str:
         """Write the explanation, with the probabilities of one class.
@@ -140,19 +145,18 @@ class Explanation:
             2      1       0.0  0.000     0.000  x0 > 35 (is 36)
         stops at a leaf
         """
-        return "\n".join(self._lines(self._code(self.label if label is None else label)))
+        k = self._code(self.label if label is None else label)
+        predicted = (
+            f"; taken for {label_text(self.label)}" if self.classes and self.classes[k] != self.label else ""
+        )
+        paths = path_text(self.paths, k if self.classes else None, self.level)
+        return "\n".join([self._caption(k) + predicted, *paths])
 
-    def _lines(self, k: int) -> Iterator[str]:
-        if not self.classes:
-            bounds = f"{mean_text(self.low[0])} to {mean_text(self.high[0])}"
-            yield f"{mean_text(self.mean)}, {100 * self.level:g} % interval {bounds}"
-            yield from mean_path_text(self.paths, self.level)
-            return
-        low, high = probability_text(self.low[k]), probability_text(self.high[k])
-        bounds = f"{100 * self.level:g} % interval {low} to {high}"
-        predicted = "" if self.classes[k] == self.label else f"; taken for {label_text(self.label)}"
-        yield f"{label_text(self.classes[k])} {probability_text(self.probability[k])}, {bounds}{predicted}"
-        yield from class_path_text(self.paths, k)
+    def _caption(self, k: int) -> str:
+        number = probability_text if self.classes else mean_text
+        name = f"{label_text(self.classes[k])} " if self.classes else ""
+        bounds = f"{number(self.low[k])} to {number(self.high[k])}"
+        return f"{name}{number(self.probability[k])}, {100 * self.level:g} % interval {bounds}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON.
@@ -245,7 +249,9 @@ class Explanations(Sequence[Explanation]):
         return "\n\n".join([*shown, f"… and {more} more rows"] if more else shown)
 
     def _repr_html_(self) -> str:
-        return explanations_html(self)
+        tables = [row._repr_html_() for row in self[:_MOST_ROWS]]
+        more = len(self) - len(tables)
+        return "".join([*tables, f"<p>… and {pluralise(more, 'row')} more</p>"] if more else tables)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return plain values, for JSON: one dict per row."""

@@ -1,6 +1,5 @@
 """The leaf table: rows, rates, intervals and the rule of each leaf."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,11 +8,11 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.explain.notebook import leaves_html
 from hornbeam.explain.wording import rule_texts
 from hornbeam.export.prediction_text import interval_text, prediction_text
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import pluralise
+from hornbeam.export.wording import label_text, pluralise
+from hornbeam.grid import Grid
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.unwrap import HasTree, single_tree
@@ -153,48 +152,45 @@ class Leaves:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        above = "" if self.code is None else f"rates of {self.classes[self.code]}\n"
+        return above + self.grid().text()
 
     def _repr_html_(self) -> str:
-        return leaves_html(self)
+        return self.grid().html()
 
-    def _lines(self) -> Iterator[str]:
-        """Write a line per leaf, with the rates of its predicted class or of the class of interest, or its mean.
+    def grid(self) -> Grid:
+        """Return a table with the rates of the predicted class of each leaf, or of the class of interest, or its mean.
 
         The terms of a leaf stand below its rule.
         """
-        rules = self.rule
-        if not self.classes:
-            yield from self._mean_lines(rules)
-            return
-        decided = self.tree.decided[self.node].tolist()
+        decided = self.tree.decided[self.node].tolist() if self.classes else [0] * len(self)
         shown = decided if self.code is None else [self.code] * len(self)
-        names, head = [str(label) for label in self.classes], "class"
-        if self.code is not None:
-            head = "decided"
-            yield f"rates of {names[self.code]}"
-        width = max(len(head), *map(len, names))
-        title = f"{100 * self.level:g} % interval"
-        yield f" node   rows  borrowed  {head:<{width}}    raw  smoothed  {title:>15}  rule"
-        for i, k in enumerate(shown):
-            counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
-            rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
-            bounds = f"{self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
-            left = f"{counts}  {names[decided[i]]:<{width}}  {rates}   {bounds}  "
-            yield left + rules[i]
-            yield from (
-                f"{' ' * len(left)}{term}" for term in terms_text(self.tree, self.node.item(i), self.code)
-            )
-
-    def _mean_lines(self, rules: list[str]) -> Iterator[str]:
-        title = f"{100 * self.level:g} % interval"
-        yield f" node   rows  borrowed         raw    smoothed  {title:>24}  rule"
-        for i, node in enumerate(self.node.tolist()):
-            counts = f"{node:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
-            rates = f"{self.raw[i, 0]:>10.5g}  {self.smoothed[i, 0]:>10.5g}"
-            left = f"{counts}  {rates}  {self.low[i, 0]:>10.5g} to {self.high[i, 0]:<10.5g}  "
-            yield left + rules[i]
-            yield from (f"{' ' * len(left)}{term}" for term in terms_text(self.tree, node))
+        raw, smoothed, low, high = (
+            [f"{values.item(at, k):{'.3f' if self.classes else '.5g'}}" for at, k in enumerate(shown)]
+            for values in (self.raw, self.smoothed, self.low, self.high)
+        )
+        caption = pluralise(len(self), "leaf", "leaves")
+        if self.classes:
+            width, bounds = 5, [f"{a} to {b}" for a, b in zip(low, high, strict=True)]
+            named = {
+                "class" if self.code is None else "decided": [label_text(self.classes[k]) for k in decided]
+            }
+            caption += "" if self.code is None else f", rates of {label_text(self.classes[self.code])}"
+        else:
+            width, bounds = 10, [f"{a:>10} to {b:<10}" for a, b in zip(low, high, strict=True)]
+            named = {}
+        columns = {
+            " node": self.node.tolist(),
+            " rows": self.rows.tolist(),
+            "borrowed": [f"{rows:.1f}" for rows in self.borrowed.tolist()],
+            **named,
+            f"{'raw':>{width}}": raw,
+            f"{'smoothed':>{width}}": smoothed,
+            f"{f'{100 * self.level:g} % interval':>15}": bounds,
+            "rule": ["\n".join([rule, *terms]) for rule, terms in zip(self.rule, self.terms, strict=True)],
+        }
+        align = ">>><>>><" if self.classes else ">>>>>><"
+        return Grid(caption, list(columns), list(zip(*columns.values(), strict=True)), align)
 
 
 def leaves(

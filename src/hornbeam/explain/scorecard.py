@@ -13,10 +13,9 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.wording import rule_texts
-from hornbeam.export.people.markdown import code_span
 from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
 from hornbeam.export.wording import label_text, threshold_text
-from hornbeam.html_table import html_table
+from hornbeam.grid import Grid, code_span
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.route import predict_rows
@@ -26,6 +25,7 @@ from hornbeam.typing import Floats, Label
 __all__ = ["ScoreTerm", "Scorecard", "Segment", "scorecard"]
 
 _HEADER = ("segment", "if", "base points", "feature", "points", "within", "0 points at")
+_ALIGN = "><><<<>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,13 @@ class Scorecard:
         >>> scorecard(clf).to_markdown().splitlines()[2]
         '| 1 | `x0 ≤ 2` | 507 |  |  |  |  |'
         """
-        lines = [f"| {' | '.join(_HEADER)} |", "|--:|---|--:|---|---|---|--:|"]
-        for row in self._cells():
-            # Only the number of the segment and the points hold no names from the data.
-            cells = [code_span(cell) if cell and at not in (0, 2, 4) else cell for at, cell in enumerate(row)]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join([*lines, "", self._formula(code_span(label_text(self.positive)))])
+        # Only the number of the segment and the points hold no names from the data.
+        rows = [
+            [code_span(cell) if cell and at not in (0, 2, 4) else cell for at, cell in enumerate(row)]
+            for row in self._cells()
+        ]
+        table = Grid("", _HEADER, rows, _ALIGN).markdown(escaped=True)
+        return f"{table}\n\n{self._formula(code_span(label_text(self.positive)))}"
 
     def to_html(self) -> str:
         """Write the scorecard as an HTML table.
@@ -168,8 +169,7 @@ class Scorecard:
         True
         """
         note = self._formula(label_text(self.positive))
-        text = ("if", "feature", "points", "within")
-        return html_table("Scorecard", _HEADER, self._cells(), text=text, note=note, most_rows=None)
+        return Grid("Scorecard", _HEADER, list(self._cells()), _ALIGN, note).html(most_rows=None)
 
     def sql(self, **settings: Any) -> str:
         r"""Write a query that computes the prediction and the exact points of the rows of a table.

@@ -11,7 +11,7 @@ import numpy as np
 from hornbeam.data.reading.columns import MISSING, UNSEEN
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.html_table import html_table
+from hornbeam.grid import Grid
 from hornbeam.typing import Bools, Counts
 
 __all__ = ["Unseen", "unseen"]
@@ -69,28 +69,21 @@ class Unseen:
         counts = {name: getattr(self, name).tolist() for name in ("tested", "unseen", "missing")}
         return {"feature": list(self.features), **counts}
 
-    def _rows(self) -> list[tuple[str, str, int, str, int]]:
+    def __repr__(self) -> str:
+        return self.grid().text()
+
+    def _repr_html_(self) -> str:
+        return self.grid().html()
+
+    def grid(self) -> Grid:
+        """Return a table with a row per feature."""
         shares = [f"{100 * count / self.n_rows:.1f} %" for count in self.unseen.tolist()]
         tested = ["yes" if is_tested else "no" for is_tested in self.tested.tolist()]
         columns = (self.features, tested, self.unseen.tolist(), shares, self.missing.tolist())
-        return list(zip(*columns, strict=True))
-
-    @property
-    def _summary(self) -> str:
         have = "has" if self.n_affected == 1 else "have"
-        return f"{self.n_affected} of {self.n_rows} rows {have} an unseen category in a tested feature"
-
-    def __repr__(self) -> str:
-        width = max(len("feature"), *map(len, self.features))
-        lines = [f"{'feature':<{width}}  tested  unseen    share  missing"]
-        for name, tested, count, share, missing in self._rows():
-            lines.append(f"{name:<{width}}  {tested:<6}  {count:>6}  {share:>7}  {missing:>7}")
-        return "\n".join([*lines, self._summary])
-
-    def _repr_html_(self) -> str:
-        header = ("feature", "tested", "unseen", "share", "missing")
-        text = ("feature", "tested")
-        return html_table("Unseen categories", header, self._rows(), text=text, note=self._summary)
+        note = f"{self.n_affected} of {self.n_rows} rows {have} an unseen category in a tested feature"
+        header = ("feature", "tested", "unseen", f"{'share':>7}", "missing")
+        return Grid("Unseen categories", header, list(zip(*columns, strict=True)), "<<>", note)
 
 
 def unseen(table: Table, tested: Collection[str]) -> Unseen:

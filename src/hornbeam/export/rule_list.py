@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
 from hornbeam.export.checks import check_limit
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.json_rules import json_features, json_value
-from hornbeam.export.people.markdown import code_span
 from hornbeam.export.slope_text import terms_of
-from hornbeam.export.wording import label_text, probability_text
+from hornbeam.export.wording import label_text, pluralise, probability_text
+from hornbeam.grid import Grid, code_span
 from hornbeam.rules.rule import Rule, RuleSet, rules_of
 from hornbeam.tree import Condition
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.typing import Label
 
-__all__ = ["rules_dict", "rules_markdown", "rules_text"]
+__all__ = ["ShownRules", "rules_dict", "rules_markdown", "rules_text"]
 
 _READING = (
     "The prediction is that of the first rule whose conditions all hold; if there is no such rule, that of the "
@@ -130,23 +131,44 @@ def rules_markdown(
     rules = rules_of(rules)
     check_limit("max_categories", max_categories, 1, "whole lists")
     code = None if positive is None else class_code(rules.schema.classes, positive)
-    column = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
-    sloped = rules.has_slopes
-    lines = [
-        f"| rule | if | class | {column} | {100 * level:g} % interval | covers | wrong | decides |"
-        + " changes within the rule |" * sloped,
-        "|--:|---|---|--:|---|--:|--:|--:|" + "---|" * sloped,
-    ]
+    return _grid(rules, level, max_categories, code, code_span).markdown(escaped=True)
+
+
+class ShownRules(RuleSet):
+    """A rule set that notebooks show as a table.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> rules = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"]).rules()
+    >>> "x0 ≤ 0.5" in rules._repr_html_()
+    True
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return _grid(self, 0.9, None, None, str).html()
+
+
+def _grid(
+    rules: RuleSet, level: float, max_categories: int | None, code: int | None, quoted: Callable[[str], str]
+) -> Grid:
+    """Tabulate the rules; names from the data are quoted."""
+    column = (
+        "probability" if code is None else f"probability of {quoted(label_text(rules.schema.classes[code]))}"
+    )
+    rows = []
     for at, rule in enumerate((*rules, rules.default), 1):
         prediction = _RulePrediction.of(rules, rule, level, code)
         number = str(at) if at <= len(rules) else ""
-        conditions = [code_span(condition_text(one, max_categories)) for one in rule.conditions]
+        conditions = [quoted(condition_text(one, max_categories)) for one in rule.conditions]
         tests = " and ".join(conditions) or ("anything" if number else "otherwise")
-        cells = [number, tests, code_span(prediction.label), *prediction.numbers]
-        if sloped:
-            cells.append("; ".join(map(code_span, _terms(rules, rule, code))))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        terms = ["; ".join(map(quoted, _terms(rules, rule, code)))] * rules.has_slopes
+        rows.append([number, tests, quoted(prediction.label), *prediction.numbers, *terms])
+    header = ["rule", "if", "class", column, f"{100 * level:g} % interval", "covers", "wrong", "decides"]
+    header += ["changes within the rule"] * rules.has_slopes
+    return Grid(pluralise(len(rules), "rule"), header, rows, "><<><>>><")
 
 
 def rules_dict(rules: Any, *, level: float = 0.9) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from typing import Any
 
 import hornbeam
 from hornbeam.evaluation.stability import Stability
-from hornbeam.export.people.markdown import markdown_text
 from hornbeam.export.wording import label_text, pluralise, probability_text
-from hornbeam.reporting.grid import Grid
+from hornbeam.grid import Grid, markdown_text
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
 from hornbeam.reporting.sections.all_scores import scores_of
@@ -208,7 +207,7 @@ def _decision(reported: ReportedModel) -> list[str]:
 
 
 def _titled(grids: list[Grid]) -> list[str]:
-    return [block for grid in grids for block in (f"### {markdown_text(grid.title)}", grid.markdown())]
+    return [block for grid in grids for block in (f"### {markdown_text(grid.caption)}", grid.markdown())]
 
 
 def _limits(tree: Tree, refits: Stability | None) -> list[str]:
@@ -238,8 +237,8 @@ def _model(reported: ReportedModel) -> list[str]:
         "Hornbeam": hornbeam.__version__,
     }
     settings = {name: setting_text(value) for name, value in reported.settings.items()}
-    grids = [Grid("Model", ["Fact", "Value"], [list(pair) for pair in facts.items()], text=(1,)).markdown()]
+    grids = [Grid("Model", ["Fact", "Value"], [list(pair) for pair in facts.items()], "<").markdown()]
     if settings:
         rows = [list(pair) for pair in settings.items()]
-        grids += ["### Settings", Grid("Settings", ["Setting", "Value"], rows, text=(1,)).markdown()]
+        grids += ["### Settings", Grid("Settings", ["Setting", "Value"], rows, "<").markdown()]
     return ["## Model", *grids]

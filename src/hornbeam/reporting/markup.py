@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["Markup", "element", "joined"]
+from hornbeam.grid import Grid
+
+__all__ = ["Markup", "element", "framed", "joined"]
 
 _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 
@@ -62,6 +64,31 @@ def joined(parts: Iterable[object]) -> Markup:
     &lt;<br>3
     """
     return Markup("".join(part if isinstance(part, Markup) else _escaped(part) for part in parts))
+
+
+def framed(grid: Grid) -> Markup:
+    """Write a table with row names in its first column, below its caption, in a frame that scrolls."""
+    kinds = ["text" if side == "<" else None for side in grid.sides]
+    head = [
+        element("th", name, class_=kind, scope="col") for name, kind in zip(grid.header, kinds, strict=True)
+    ]
+    body = [
+        element(
+            "tr",
+            element("th", name, class_=kinds[0], scope="row"),
+            *(element("td", cell, class_=kind) for cell, kind in zip(cells, kinds[1:], strict=True)),
+        )
+        for name, *cells in grid.rows
+    ]
+    table = element(
+        "table",
+        element("thead", element("tr", *head)),
+        element("tbody", *body),
+        class_="grid-table",
+        aria_label=grid.caption,
+    )
+    frame = element("div", table, class_="scroll", tabindex=0, role="region", aria_label=grid.caption)
+    return element("div", element("p", grid.caption, class_="grid-title"), frame, class_="grid-frame")
 
 
 def _escaped(part: object) -> str:

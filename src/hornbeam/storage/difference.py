@@ -11,7 +11,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError
-from hornbeam.html_table import html_table
+from hornbeam.grid import Grid
 from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.tree import DecisionRule, Step, Tree
 from hornbeam.tree.recorded_edit import EDIT, RecordedEdit
@@ -78,7 +78,7 @@ class Difference:
     def _repr_html_(self) -> str:
         rows = [(part.name, change) for part in fields(self) for change in getattr(self, part.name)]
         caption = f"{len(rows):,} change{'s' * (len(rows) != 1)}" if rows else "No difference"
-        return html_table(caption, ("part", "change"), rows, text=("part", "change"))
+        return Grid(caption, ("part", "change"), rows, "<").html()
 
 
 def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance: float = 1e-9) -> Difference:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from hornbeam.errors import TreeError
-from hornbeam.html_table import html_table
+from hornbeam.grid import Grid
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
@@ -100,18 +99,22 @@ class SizePath:
         return Step.of(STEP, n_leaves=tuple(self.n_leaves[kept].tolist()), loss=loss)
 
     def __repr__(self) -> str:
-        width = max(len(self.measure), 9)
-        lines = [f"leaves  {self.measure:>{width}}  increase"]
-        lines += [f"{leaves:>6}  {loss:>{width}}  {increase:>8}" for leaves, loss, increase in self._cells()]
-        return "\n".join(lines)
+        return self.grid().text()
 
     def _repr_html_(self) -> str:
-        return html_table("Sizes of the tree", ["leaves", self.measure, "increase"], self._cells())
+        return self.grid().html()
 
-    def _cells(self) -> Iterator[tuple[str, str, str]]:
-        for leaves, loss, increase in zip(*self.to_dict().values(), strict=True):
-            shown = f"{loss:.4f}" if 0.001 <= loss < 1000 else f"{loss:.4g}"
-            yield f"{leaves:,}", shown, f"{100 * increase:.1f} %"
+    def grid(self) -> Grid:
+        """Return a table with a row per size."""
+        rows = [
+            (
+                f"{leaves:,}",
+                f"{loss:.4f}" if 0.001 <= loss < 1000 else f"{loss:.4g}",
+                f"{100 * increase:.1f} %",
+            )
+            for leaves, loss, increase in zip(*self.to_dict().values(), strict=True)
+        ]
+        return Grid("Sizes of the tree", ["leaves", self.measure, "increase"], rows, ">")
 
 
 def _rounded(loss: float) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from hornbeam.explain.notebook import candidate_splits_html
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, label_text, number_text, pluralise
+from hornbeam.grid import Grid
 from hornbeam.growing import Criterion
 from hornbeam.growing.candidates import Direction
 from hornbeam.tree.condition import Condition
@@ -239,36 +239,25 @@ class CandidateSplits(Sequence[CandidateSplit]):
         return columns
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        grid = self.grid()
+        limit = f"not split: {self.limit}\n" if self.limit else ""
+        table = grid.text() if grid.rows else "no candidate: every feature has a single value here"
+        return f"{grid.caption}\n{limit}{table}"
 
     def _repr_html_(self) -> str:
-        return candidate_splits_html(self)
+        grid = self.grid()
+        limit = [f"Not split: {self.limit}"] * bool(self.limit)
+        return replace(grid, note="\n".join([*limit, *grid.note.splitlines()])).html()
 
-    def _lines(self) -> Iterator[str]:
-        yield self._caption()
-        if self.limit:
-            yield f"not split: {self.limit}"
-        rows = self._cells()
-        if not rows:
-            yield "no candidate: every feature has a single value here"
-            return
-        header = self._header()
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        left = {len(header) - 1 - at for at in range(2 + self._any_rejected)}
-        for row in (header, *rows):
-            cells = [
-                f"{cell:<{width}}" if at in left else f"{cell:>{width}}"
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            yield "  ".join(cells).rstrip()
-        yield from self._notes()
-
-    def _notes(self) -> list[str]:
-        """Sentences below the table."""
+    def grid(self) -> Grid:
+        """Return a table with a row per split, without the worst splits if there are more than 100."""
+        rows = [self._line(split) for split in self.splits if split.rank <= _MOST_LINES]
         more = len(self) - _MOST_LINES
-        return [f"… and {pluralise(more, 'split')} more"] * (more > 0) + ["* the split of the tree"] * (
-            self.chosen is not None
-        )
+        notes = [f"… and {pluralise(more, 'split')} more"] * (more > 0)
+        notes += ["* the split of the tree"] * (self.chosen is not None)
+        header = self._header()
+        align = ">" * header.index("split") + "<"
+        return Grid(self._caption(), header, rows, align, "\n".join(notes))
 
     @property
     def _any_held_out(self) -> bool:
@@ -293,10 +282,6 @@ class CandidateSplits(Sequence[CandidateSplit]):
         scores = {"gain ratio": ["split info", "ratio"], "S-value": ["S-value"]}.get(self.order, [])
         scores += ["held-out gain"] * self._any_held_out
         return ["rank", "gain", *scores, "split", inside, *(["not allowed because"] * self._any_rejected)]
-
-    def _cells(self) -> list[list[str]]:
-        """Write the cells of each line, without the worst splits if there are more than 100."""
-        return [self._line(split) for split in self.splits if split.rank <= _MOST_LINES]
 
     def _line(self, split: CandidateSplit) -> list[str]:
         scores = []

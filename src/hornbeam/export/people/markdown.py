@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -11,11 +10,12 @@ from hornbeam.export.checks import check_limit, check_path_tests
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, label_text
+from hornbeam.grid import Grid, code_span
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path, slots
 
-__all__ = ["code_span", "markdown_text", "to_markdown"]
+__all__ = ["to_markdown"]
 
 
 def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
@@ -60,21 +60,18 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     inner = np.flatnonzero(skeleton.n_children).tolist()
     tests = {node: [code_span(test) for test in branches(tree, node, max_categories)] for node in inner}
     classes = [label_text(label) for label in tree.schema.classes]
-    head, rule = ("mean", "--:") if tree.is_regression else ("class | probability", "---|--:")
-    if len(tree.slopes):
-        head, rule = f"{head} | changes within the leaf", f"{rule}|---"
-    lines = [f"| leaf | if | {head} | evidence |", f"|--:|---|{rule}|---|"]
+    sloped = len(tree.slopes) > 0
+    rows = []
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
         condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
         name, value = prediction_text(tree, leaf)
-        prediction = f"{code_span(name)} | {value}" if name else value
-        if len(tree.slopes):
-            prediction += f" | {'; '.join(map(code_span, terms_text(tree, leaf)))}"
-        lines.append(
-            f"| {leaf} | {condition} | {prediction} | {code_span(evidence_text(tree, leaf, classes))} |"
-        )
-    return "\n".join(lines)
+        terms = ["; ".join(map(code_span, terms_text(tree, leaf)))] * sloped
+        evidence = code_span(evidence_text(tree, leaf, classes))
+        rows.append([leaf, condition, *[code_span(name)] * bool(name), value, *terms, evidence])
+    head, align = (["mean"], "><><") if tree.is_regression else (["class", "probability"], "><<><")
+    header = ["leaf", "if", *head, *["changes within the leaf"] * sloped, "evidence"]
+    return Grid("", header, rows, align).markdown(escaped=True)
 
 
 def _left_to_right(tree: Tree) -> list[int]:
@@ -87,18 +84,3 @@ def _left_to_right(tree: Tree) -> list[int]:
             leaves.append(node)
         todo += range(first.item(node) + n_children.item(node) - 1, first.item(node) - 1, -1)
     return leaves
-
-
-def code_span(text: str) -> str:
-    """Put a text into a code span that nothing inside it can close, with `|` escaped for table cells."""
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    pad = " " if text[0] in "` " or text[-1] in "` " else ""
-    return fence + pad + text.replace("|", "\\|") + pad + fence
-
-
-def markdown_text(words: str) -> str:
-    """Escape characters that are markup in Markdown or HTML, on one line without control characters."""
-    whole = words.encode(errors="replace").decode()
-    one_line = " ".join("".join(letter if letter.isprintable() else " " for letter in whole).split())
-    escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|#~!" else letter for letter in one_line)
-    return escaped.replace("&", "&amp;").replace("<", "&lt;")

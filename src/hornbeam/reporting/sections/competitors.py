@@ -11,8 +11,8 @@ from hornbeam.explain.candidates.held_out_gain import HeldOut
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, pluralise
-from hornbeam.reporting.grid import Grid
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
@@ -67,7 +67,7 @@ def _node(tree: Tree, found: CandidateSplits) -> Markup:
         element("span", f" {where}, {pluralise(found.rows, 'row')}", class_="where"),
     )
     note = element("p", _ANOTHER, class_="note") if found.chosen is None else ""
-    return element("details", head, grid.html(), note, class_="competitors")
+    return element("details", head, framed(grid), note, class_="competitors")
 
 
 def competitor_grid(found: CandidateSplits) -> Grid:

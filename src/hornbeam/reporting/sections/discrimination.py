@@ -6,8 +6,8 @@ import numpy as np
 
 from hornbeam.evaluation import ks_statistic, lift_table, roc_auc, roc_curve
 from hornbeam.export.wording import label_text, pluralise
-from hornbeam.reporting.grid import Grid
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.pictures import roc
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
@@ -39,14 +39,14 @@ def discrimination_section(reported: ReportedModel, scored: ScoredRows | None) -
         )
         parts += [
             element("div", figure, words, class_="figures one"),
-            decile_grid(reported, scored).html(),
+            framed(decile_grid(reported, scored)),
         ]
     elif reported.positive is not None:
         parts.append(
             element("p", "All test rows have the same class, so nothing can be said.", class_="absent")
         )
     if reported.tree.n_classes > 2:
-        parts.append(class_grid(reported, scored).html())
+        parts.append(framed(class_grid(reported, scored)))
         if reported.positive is None:
             parts.append(element("p", _NO_POSITIVE, class_="note"))
     return section("ranking", title, *parts, wide=True)

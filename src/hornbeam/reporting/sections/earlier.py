@@ -11,8 +11,8 @@ from hornbeam.evaluation.row_scores import losses
 from hornbeam.explain.wording import rule_text
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, pluralise
-from hornbeam.reporting.grid import Grid
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import Earlier, ScoredRows
 from hornbeam.reporting.sections.regression import error_scores
@@ -32,7 +32,7 @@ def earlier_section(reported: ReportedModel, scored: ScoredRows, earlier: Earlie
         "earlier",
         "Beside the earlier model",
         *(element("p", words) for words in earlier_text(reported, scored, earlier)),
-        *(grid.html() for grid in earlier_grids(reported, scored, earlier)),
+        *map(framed, earlier_grids(reported, scored, earlier)),
         wide=True,
     )
 
@@ -132,7 +132,7 @@ def _changes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> l
     rows = [[names[at // k], names[at % k], *_right(scored, earlier, changed & (pair == at))] for at in order]
     heads = ["Earlier decision", "Decision now", "Rows", "Earlier right", "Now right"]
     return [
-        Grid("Decisions that change", heads, rows, text=(1,)),
+        Grid("Decisions that change", heads, rows, "<<>"),
         _nodes(reported, scored, earlier, changed),
     ]
 
@@ -156,7 +156,7 @@ def _nodes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier, change
         for node in _most(counts)
     ]
     heads = ["Node", "Test rows", "Changed", "Earlier right", "Now right", "Rule"]
-    return Grid("Nodes of this model where most decisions change", heads, rows, text=(5,))
+    return Grid("Nodes of this model where most decisions change", heads, rows, "<>>>><")
 
 
 def _regression_nodes(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> Grid:
@@ -175,7 +175,7 @@ def _regression_nodes(reported: ReportedModel, scored: ScoredRows, earlier: Earl
             ]
         )
     heads = ["Node", "Test rows", "Earlier mean", "Mean now", "Mean seen", "Rule"]
-    return Grid("Nodes of this model where predictions change most", heads, rows, text=(5,))
+    return Grid("Nodes of this model where predictions change most", heads, rows, "<>>>><")
 
 
 def _most(counts: NDArray[Any]) -> list[int]:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.explain import importance
 from hornbeam.export.wording import feature_name, label_text, number_text
-from hornbeam.reporting.grid import Grid
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
@@ -44,7 +44,7 @@ def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Marku
         "features",
         "Features",
         element("p", text),
-        feature_grid(reported.tree, scored).html(),
+        framed(feature_grid(reported.tree, scored)),
         note,
         _unvaried(reported.tree, scored),
         wide=True,
@@ -97,7 +97,7 @@ def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
     heads = ["Feature", "Kind", "Importance", "Tests", "When missing"]
     more = [*([] if scored is None else ["Values", "Missing"]), *["Leaves with terms"] * sloped]
     title = "Features" if scored is None else f"Features, and their values in {scored.n_rows:,} test rows"
-    return Grid(title, [*heads, *more], rows, text=(1, 4) if scored is None else (1, 4, 5))
+    return Grid(title, [*heads, *more], rows, "<<>><>" if scored is None else "<<>><<>")
 
 
 def _leaves_with_terms(tree: Tree) -> NDArray[np.intp]:

@@ -7,9 +7,9 @@ import numpy as np
 from hornbeam.evaluation.calibration import wilson
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
 from hornbeam.export.wording import label_text
-from hornbeam.reporting.grid import Grid, around
+from hornbeam.grid import Grid
 from hornbeam.reporting.group_column import Groups
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import LEVEL, half_width, mean
@@ -28,7 +28,7 @@ def group_section(reported: ReportedModel, scored: ScoredRows, groups: Groups) -
         "groups",
         f"By group: {shown(groups.name)}",
         *(element("p", words) for words in group_text(reported, scored, groups)),
-        group_grid(reported, scored, groups).html(),
+        framed(group_grid(reported, scored, groups)),
         wide=True,
     )
 
@@ -76,7 +76,7 @@ def group_grid(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> G
     >>> rows = [[0], [1], [1], [1]]
     >>> scored = ScoredRows.of(reported, rows, ["no", "no", "yes", "yes"], groups=["a", "a", "b", "b"])
     >>> found = group_grid(reported, scored, scored.groups)
-    >>> found.heads[:4], found.rows[0][0], found.rows[1][:3]
+    >>> found.header[:4], found.rows[0][0], found.rows[1][:3]
     (['Group', 'Rows', 'True rate', 'Mean probability'], 'a', ['b', '2', '1.000'])
     """
     columns = (
@@ -152,12 +152,19 @@ def _share(hits: Bools, count: Counts) -> str:
     if not len(hits):
         return "–"
     share = mean(hits, count)
-    low, high = map(float, wilson(share, int(count.sum()), LEVEL))
-    return around(share, low, high)
+    return _around(share, *map(float, wilson(share, int(count.sum()), LEVEL)))
 
 
 def _mean(values: Floats, count: Counts) -> str:
     if not len(values):
         return "–"
     middle, half = mean(values, count), half_width(values, count)
-    return around(middle, middle - half, middle + half)
+    return _around(middle, middle - half, middle + half)
+
+
+def _around(value: float, low: float, high: float) -> str:
+    """Format a number with its interval; a dash for a missing one."""
+    if value != value:
+        return "–"
+    interval = f" ({low:.3f} to {high:.3f})" if high - low < float("inf") else ""
+    return f"{value:.3f}{interval}".replace("-", "−")

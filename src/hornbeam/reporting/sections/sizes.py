@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hornbeam.export.wording import pluralise
-from hornbeam.reporting.grid import Grid
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.sections.tree import section
 from hornbeam.tree import Tree
 from hornbeam.tuning import SizePath
@@ -26,4 +26,4 @@ def size_section(tree: Tree, path: SizePath) -> Markup:
         for at in [path.position(tolerance)]
     ]
     grid = Grid("Smallest trees", ["Tolerance", "Leaves", path.measure.capitalize(), "Increase"], rows)
-    return section("sizes", "Smaller trees", element("p", text), grid.html())
+    return section("sizes", "Smaller trees", element("p", text), framed(grid))

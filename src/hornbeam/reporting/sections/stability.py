@@ -6,8 +6,8 @@ from typing import Any
 
 from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.stability import Stability, stability
-from hornbeam.reporting.grid import Grid
-from hornbeam.reporting.markup import Markup, element
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.sections.tree import section
 
@@ -48,13 +48,13 @@ def stability_section(reported: ReportedModel, found: Stability) -> Markup:
     ]
     if found.roots is not None:
         heads = ["Feature", "Share of refits", "Threshold (90 % range)"]
-        parts.append(Grid("Root splits of the refits", heads, list(found.root_cells())).html())
+        parts.append(framed(Grid("Root splits of the refits", heads, list(found.root_cells()))))
     if found.leaves is not None:
         heads = [name[:1].upper() + name[1:] for name in found.leaf_header]
         code = reported.positive if found.classes == reported.tree.schema.classes else None
         leaves = [list(cells) for cells in found.leaf_cells(code)]
-        text = [at for at, name in enumerate(heads) if name in ("Class", "Rule")]
-        parts.append(Grid("Spread of each leaf", heads, leaves[:_MOST_LEAVES], text=text).html())
+        align = "<><>>><" if found.classes else "<>>>><"
+        parts.append(framed(Grid("Spread of each leaf", heads, leaves[:_MOST_LEAVES], align)))
         if len(leaves) > _MOST_LEAVES:
             parts.append(
                 element("p", f"{len(leaves) - _MOST_LEAVES:,} further leaves not listed.", class_="note")
