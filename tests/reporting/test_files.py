@@ -15,8 +15,8 @@ from hornbeam.reporting import cells
 from hornbeam.reporting.cells import Cells
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.features import NO_MEDIANS
+from hornbeam.reporting.sections.scores import scores_of
 from support.scored_models import KINDS, fitted_model, new_rows, write_files
 
 COLUMNS = ["age", "ward", "dose"]

@@ -6,9 +6,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import hornbeam
+from hornbeam.evaluation.score_intervals import mean_curve, regression_scores
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.regression import calibration_curve, regression_headline, round_scale
+from hornbeam.reporting.sections.regression import round_scale
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def tried():
 
 def test_scores_are_scikit_learns(tried):
     reg, X, y = tried
-    found = {s.name: s for s in regression_headline(ScoredRows.of(ReportedModel.of(reg), X, y), y.mean())}
+    found = {s.name: s for s in regression_scores(ScoredRows.of(ReportedModel.of(reg), X, y), y.mean())}
     predicted = reg.predict(X)
     assert found["root mean squared error"].value == pytest.approx(root_mean_squared_error(y, predicted))
     assert found["mean absolute error"].value == pytest.approx(mean_absolute_error(y, predicted))
@@ -41,7 +42,7 @@ def test_intervals_hold_what_more_rows_would_show():
     for _ in range(300):
         X = rng.integers(0, 2, (200, 1)).astype(float)
         scored = ScoredRows.of(reported, X, 2 * X[:, 0] + rng.normal(size=200))
-        scores = {score.name: score for score in regression_headline(scored, 1.0)}
+        scores = {score.name: score for score in regression_scores(scored, 1.0)}
         inside.append(
             [scores[name].low <= value <= scores[name].high for name, value in truth.items()]
             + [scores[name].gain_low <= value <= scores[name].gain_high for name, value in gains.items()]
@@ -52,13 +53,13 @@ def test_intervals_hold_what_more_rows_would_show():
 def test_a_target_that_never_changes_has_no_r2():
     reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0])
     scored = ScoredRows.of(ReportedModel.of(reg), [[0.0], [1.0]], [3.0, 3.0])
-    assert np.isnan(regression_headline(scored, 3.0)[-1].value)
+    assert np.isnan(regression_scores(scored, 3.0)[-1].value)
     assert "Predicted and seen" in hornbeam.report(reg, [[0.0], [1.0]], [3.0, 3.0]).html
 
 
 def test_the_curve_groups_rows_by_what_was_said(tried):
     reg, X, y = tried
-    curve = calibration_curve(ScoredRows.of(ReportedModel.of(reg), X, y))
+    curve = mean_curve(ScoredRows.of(ReportedModel.of(reg), X, y))
     assert curve.weight.sum() == len(y)
     assert (curve.weight @ curve.observed) / len(y) == pytest.approx(y.mean())
     assert (np.diff(curve.predicted) > 0).all()
@@ -101,7 +102,7 @@ def test_targets_of_any_size_have_a_report(tried, scale):
     _, X, y = tried
     reg = hornbeam.TreeRegressor("cart", max_depth=2).fit(X, y * scale)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
-        found = regression_headline(ScoredRows.of(ReportedModel.of(reg), X, y * scale), (y * scale).mean())
+        found = regression_scores(ScoredRows.of(ReportedModel.of(reg), X, y * scale), (y * scale).mean())
         assert hornbeam.report(reg, X, y * scale).html
     assert all(np.isfinite([score.low, score.value, score.high]).all() for score in found)
 

@@ -9,9 +9,9 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
 from hornbeam.evaluation.row_scores import area_under_curve
+from hornbeam.evaluation.score_intervals import class_scores
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.scores import headline
 from hornbeam.tree.decision.base_rate import base_rate
 
 
@@ -33,7 +33,7 @@ def trial_of(n_classes, **settings):
 def test_values_are_those_of_other_hands(n_classes):
     clf, reported, scored, X, y = trial_of(n_classes)
     p = clf.predict_proba(X)
-    found = {score.name: score for score in headline(scored, base_rate(reported.tree))}
+    found = {score.name: score for score in class_scores(scored, base_rate(reported.tree))}
     assert found["log loss"].value == pytest.approx(log_loss(y, p), rel=1e-12)
     wanted = brier_score_loss(y, p[:, 1]) if n_classes == 2 else brier_score(y, p)
     assert found["Brier score"].value == pytest.approx(wanted, rel=1e-12)
@@ -66,7 +66,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
         target = (rng.random(300) < predicted).astype(np.int32)
         rows = np.column_stack([1 - predicted, predicted]), target.astype(np.intp), np.ones(300, int)
         scored = ScoredRows(target, *rows, stop=None, drift=None, values=None, source=None)
-        score = headline(scored, np.array([0.6, 0.4]))[0]
+        score = class_scores(scored, np.array([0.6, 0.4]))[0]
         inside += score.low <= truth <= score.high
     assert 930 <= inside <= 970
 
@@ -74,7 +74,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
 def test_costs_are_those_of_the_decisions():
     costs = [[0, 1], [6, 0]]
     clf, reported, scored, X, y = trial_of(2, costs=costs)
-    score = headline(scored, base_rate(reported.tree), reported.costs)[-1]
+    score = class_scores(scored, base_rate(reported.tree), reported.costs)[-1]
     assert score.name == "cost per row"
     assert score.value == pytest.approx(
         np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)])
@@ -85,19 +85,19 @@ def test_costs_are_those_of_the_decisions():
 
 def test_accuracy_is_that_of_the_decisions():
     clf, reported, scored, X, y = trial_of(2, costs=[[0, 1], [6, 0]])
-    found = {score.name: score for score in headline(scored, base_rate(reported.tree), reported.costs)}
+    found = {score.name: score for score in class_scores(scored, base_rate(reported.tree), reported.costs)}
     assert found["accuracy"].value == clf.score(X, y) != np.mean(clf.predict_proba(X).argmax(axis=1) == y)
 
 
 def test_gini_and_ks_are_those_of_other_hands():
     clf, reported, scored, X, y = trial_of(2)
-    found = {score.name: score for score in headline(scored, base_rate(reported.tree), positive=1)}
+    found = {score.name: score for score in class_scores(scored, base_rate(reported.tree), positive=1)}
     p = clf.predict_proba(X)[:, 1]
     assert found["Gini"].value == pytest.approx(2 * roc_auc_score(y, p) - 1)
     assert found["KS"].value == pytest.approx(ks_2samp(p[y == 1], p[y == 0], alternative="less").statistic)
     for name in ("Gini", "KS"):
         assert found[name].low < found[name].value < found[name].high
-    flipped = {score.name: score for score in headline(scored, base_rate(reported.tree), positive=0)}
+    flipped = {score.name: score for score in class_scores(scored, base_rate(reported.tree), positive=0)}
     assert flipped["Gini"].value == pytest.approx(found["Gini"].value)
 
 
@@ -105,5 +105,5 @@ def test_one_class_alone_has_no_area():
     X, y, X_test, y_test = halves_of_iris()
     reported = ReportedModel.of(TreeClassifier().fit(X, y))
     scored = ScoredRows.of(reported, X_test[:3], y_test[:3])
-    area = headline(scored, base_rate(reported.tree))[-1]
+    area = class_scores(scored, base_rate(reported.tree))[-1]
     assert np.isnan(area.value)

@@ -7,7 +7,7 @@ Read in this order:
 - `discrimination`: ROC curve, Gini, Kolmogorov-Smirnov and lift
 - `ranking`: NDCG, mean average precision and mean reciprocal rank
 - `tree_scores`: scores of a tree on the rows of a source
-- `row_scores`: scores of single rows; `mean_and_error`: their mean, with its standard error
+- `row_scores`: scores of single rows; `score_intervals`: their means with intervals, beside those of the base rate
 - `score_change`: scores of a tree before and after a change, with standard errors
 - `refits`: an estimator fitted to halves of its rows; `stability`: what changes between these fits
 - `comparison`: several methods on several data sets, with significance tests

@@ -12,8 +12,7 @@
 10. `candidates`: candidate splits of a node.
 11. `leaf_sums`: exact sums of new rows; `drift`: new rows compared with the training rows; `unseen`: unseen
     categories in new rows.
-12. `notebook`: HTML tables for notebooks.
-13. `scorecard`: points per segment.
+12. `scorecard`: points per segment.
 """
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows

@@ -2,7 +2,7 @@
 
 Reading order: `reporter` and `card` (the two public functions), `reported_model` and `scored_rows` (their input), which
 is counted in one pass as `cells`, `group_column` and `value_counts`; `sections/` (one file per topic), `summary`; then
-the output: `document`, `markup`, `grid`, `pictures`, `payload`.
+the output: `document`, `markup`, `pictures`, `payload`.
 `versions` is for bug reports.
 """
 

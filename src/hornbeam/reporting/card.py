@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import hornbeam
+from hornbeam.evaluation.score_intervals import Score
 from hornbeam.evaluation.stability import Stability
 from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.grid import Grid, markdown_text
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
-from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import rule_sentence
 from hornbeam.reporting.sections.discrimination import class_grid
 from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import NO_MEDIANS, feature_grid
 from hornbeam.reporting.sections.groups import group_grid, group_text
 from hornbeam.reporting.sections.provenance import setting_text
-from hornbeam.reporting.sections.scores import Score
+from hornbeam.reporting.sections.scores import scores_of
 from hornbeam.reporting.sections.stability import as_stability
 from hornbeam.reporting.summary import shown, summary_sentences
 from hornbeam.tree import Tree
@@ -162,10 +162,10 @@ def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Sco
     heads = ["Score", "This model", "Mean" if reported.tree.is_regression else "Base rate", "Better by"]
     rows = [
         [
-            score.name[:1].upper() + score.name[1:],
-            _interval(score, score.value, score.low, score.high),
+            score.title,
+            score.with_interval(score.value, score.low, score.high),
             score.words(score.base),
-            _interval(score, score.gain, score.gain_low, score.gain_high),
+            score.with_interval(score.gain, score.gain_low, score.gain_high),
         ]
         for score in scores
         if score.value == score.value
@@ -179,14 +179,6 @@ def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Sco
     if reported.tree.n_classes > 2:
         blocks.append(class_grid(reported, scored).markdown())
     return blocks
-
-
-def _interval(score: Score, value: float, low: float, high: float) -> str:
-    return (
-        f"{score.words(value)} ({score.words(low)} to {score.words(high)})"
-        if high < float("inf")
-        else score.words(value)
-    )
 
 
 def _decision(reported: ReportedModel) -> list[str]:

@@ -13,8 +13,7 @@ from hornbeam.reporting.document import document
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import score_rows
-from hornbeam.reporting.sections.all_scores import scores_of
-from hornbeam.reporting.sections.classification import calibration_section, decision_section, score_section
+from hornbeam.reporting.sections.classification import calibration_section, decision_section
 from hornbeam.reporting.sections.competitors import competitor_section
 from hornbeam.reporting.sections.decisions import thresholds
 from hornbeam.reporting.sections.discrimination import discrimination_section
@@ -22,10 +21,16 @@ from hornbeam.reporting.sections.earlier import earlier_section
 from hornbeam.reporting.sections.features import feature_section
 from hornbeam.reporting.sections.groups import group_section
 from hornbeam.reporting.sections.provenance import provenance_section
-from hornbeam.reporting.sections.regression import NOTE, regression_calibration_section
-from hornbeam.reporting.sections.sizes import size_section
+from hornbeam.reporting.sections.regression import regression_calibration_section
+from hornbeam.reporting.sections.scores import score_section, scores_of
 from hornbeam.reporting.sections.stability import as_stability, stability_section
-from hornbeam.reporting.sections.tree import leaf_section, row_section, rule_section, tree_section
+from hornbeam.reporting.sections.tree import (
+    leaf_section,
+    row_section,
+    rule_section,
+    size_section,
+    tree_section,
+)
 from hornbeam.reporting.summary import summary_sentences
 from hornbeam.tuning import size_path
 
@@ -170,9 +175,7 @@ def report(
     )
     regression, sizes = reported.tree.is_regression, size_path(reported.tree)
     sections = {
-        "scores": score_section(scored, scores, NOTE, "Mean")
-        if regression
-        else score_section(scored, scores),
+        "scores": score_section(reported, scored, scores),
         "tree": tree_section(reported.tree),
         **(
             {} if training is None else {"competitors": competitor_section(reported, model, training, scored)}

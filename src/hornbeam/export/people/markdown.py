@@ -68,7 +68,7 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
         name, value = prediction_text(tree, leaf)
         terms = ["; ".join(map(code_span, terms_text(tree, leaf)))] * sloped
         evidence = code_span(evidence_text(tree, leaf, classes))
-        rows.append([leaf, condition, *[code_span(name)] * bool(name), value, *terms, evidence])
+        rows.append([leaf, condition, *([code_span(name)] if name else []), value, *terms, evidence])
     head, align = (["mean"], "><><") if tree.is_regression else (["class", "probability"], "><<><")
     header = ["leaf", "if", *head, *["changes within the leaf"] * sloped, "evidence"]
     return Grid("", header, rows, align).markdown(escaped=True)

@@ -1,4 +1,4 @@
-"""Sections on test rows in classification: scores, calibration, decisions."""
+"""Sections on test rows in classification: calibration and decisions."""
 
 from __future__ import annotations
 
@@ -10,78 +10,13 @@ from hornbeam.reporting.markup import Markup, element, joined
 from hornbeam.reporting.pictures import reliability
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.scores import LEVEL, Score
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
 from hornbeam.tree.decision.costs import Costs
 
-__all__ = ["calibration_section", "decision_section", "rule_sentence", "score_section"]
+__all__ = ["calibration_section", "decision_section", "rule_sentence"]
 
 _MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
-_NOTE = (
-    "Base rate is a model that always predicts the class frequencies of the training rows. In brackets are "
-    f"{100 * LEVEL:g} % intervals; they hold for this tree and for rows like these. The report cannot check that the "
-    "test rows were not used for training."
-)
-
-
-def score_section(
-    scored: ScoredRows | None, scores: list[Score], note: str = _NOTE, base: str = "Base rate"
-) -> Markup:
-    """The scores beside those of the base rate, with a note."""
-    if scored is None:
-        return section("scores", "How good it is", element("p", ABSENT, class_="absent"))
-    heads = ("Score", "This tree", base, "Better by")
-    head = element("tr", *(element("th", words, scope="col") for words in heads))
-    table = element(
-        "table",
-        element("caption", f"Scores on {pluralise(scored.n_rows, 'test row')}", class_="visually-hidden"),
-        element("thead", head),
-        element("tbody", *(_score(score, heads) for score in scores)),
-        class_="scores",
-    )
-    notes = [note] if scored.note is None else [note, scored.note]
-    return section(
-        "scores",
-        "How good it is",
-        element("div", table, class_="scroll"),
-        *(element("p", words, class_="note") for words in notes),
-    )
-
-
-def _score(score: Score, heads: tuple[str, ...]) -> Markup:
-    if np.isnan(score.value):
-        return element(
-            "tr",
-            _named(score),
-            element("td", "not defined: all test rows have the same class", colspan=3, class_="soft"),
-        )
-    return element(
-        "tr",
-        _named(score),
-        _cell(score, (score.value, score.low, score.high), "value", heads[1]),
-        element("td", score.words(score.base), data_head=heads[2]),
-        _cell(
-            score,
-            (score.gain, score.gain_low, score.gain_high),
-            "sure" if score.convincing else "unsure",
-            heads[3],
-        ),
-    )
-
-
-def _named(score: Score) -> Markup:
-    return element(
-        "th", score.name[:1].upper() + score.name[1:], element("small", score.meaning), scope="row"
-    )
-
-
-def _cell(score: Score, numbers: tuple[float, float, float], kind: str, head: str) -> Markup:
-    value, low, high = numbers
-    bounds = f"({score.words(low)} to {score.words(high)})"
-    predicted = element("b", score.words(value))
-    around = element("span", bounds if np.isfinite(high) else "", class_="soft")
-    return element("td", predicted, " ", around, class_=kind, data_head=head)
 
 
 def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.evaluation.row_scores import losses
+from hornbeam.evaluation.score_intervals import Score, area_score, error_scores, mean, paired
 from hornbeam.explain.wording import rule_text
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, pluralise
@@ -15,8 +16,6 @@ from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import Earlier, ScoredRows
-from hornbeam.reporting.sections.regression import error_scores
-from hornbeam.reporting.sections.scores import Score, area_score, mean, paired
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.typing import Bools
@@ -82,10 +81,10 @@ def earlier_grids(reported: ReportedModel, scored: ScoredRows, earlier: Earlier)
         ["Score", "Earlier model", "This model", "Better by"],
         [
             [
-                score.name[:1].upper() + score.name[1:],
+                score.title,
                 score.words(score.base),
-                _with_interval(score, score.value, score.low, score.high),
-                _with_interval(score, score.gain, score.gain_low, score.gain_high),
+                score.with_interval(score.value, score.low, score.high),
+                score.with_interval(score.gain, score.gain_low, score.gain_high),
             ]
             for score in _scores(reported, scored, earlier)
             if not np.isnan(score.value)
@@ -108,11 +107,6 @@ def _scores(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> li
         paid, before = (reported.costs.matrix[scored.target, part.decided] for part in (scored, old))
         scores.append(paired("cost per row", paid, before, scored.count))
     return scores
-
-
-def _with_interval(score: Score, value: float, low: float, high: float) -> str:
-    predicted = score.words(value)
-    return f"{predicted} ({score.words(low)} to {score.words(high)})" if np.isfinite(high) else predicted
 
 
 def _changed(scored: ScoredRows, earlier: Earlier) -> Bools:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.evaluation.calibration import wilson
+from hornbeam.evaluation.score_intervals import LEVEL, half_width, mean
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
 from hornbeam.export.wording import label_text
 from hornbeam.grid import Grid
@@ -12,7 +13,6 @@ from hornbeam.reporting.group_column import Groups
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.scores import LEVEL, half_width, mean
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.typing import Bools, Counts, Floats

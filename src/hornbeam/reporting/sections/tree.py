@@ -1,12 +1,14 @@
-"""Sections of every report: the tree, its leaves and rules, and a form for one row."""
+"""Sections of every report: the tree, its leaves, rules and smaller sizes, and a form for one row."""
 
 from __future__ import annotations
 
 from hornbeam.export.wording import label_text, pluralise
-from hornbeam.reporting.markup import Markup, element, joined
+from hornbeam.grid import Grid
+from hornbeam.reporting.markup import Markup, element, framed, joined
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.summary import prior_source
 from hornbeam.tree import Tree
+from hornbeam.tuning import SizePath
 
 __all__ = [
     "ABSENT",
@@ -14,6 +16,7 @@ __all__ = [
     "row_section",
     "rule_section",
     "section",
+    "size_section",
     "tree_figure",
     "tree_section",
     "tree_tools",
@@ -216,3 +219,20 @@ def rule_section(rules: list[str] | None) -> Markup:
         element("ol", *items, id="rule-list" if rules is None else None, class_="rules"),
         joined([element("p", id="rule-more", class_="note")] if rules is None else []),
     )
+
+
+def size_section(tree: Tree, path: SizePath) -> Markup:
+    """Write the smallest size for each of a few tolerances, and how it was found."""
+    first = int(path.n_leaves[0])
+    text = (
+        f"When the tree was fitted, sizes from {first:,} leaves to one were compared by their {path.measure} on rows "
+        "that were held out. The table has the smallest tree for each tolerance: the increase that the parameter "
+        f"tolerance allows. This tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')}."
+    )
+    rows = [
+        [f"{100 * tolerance:g} %", f"{size:,}", f"{path.loss[at]:.4g}", f"{100 * path.increase[at]:.1f} %"]
+        for tolerance, size in path.milestones().items()
+        for at in [path.position(tolerance)]
+    ]
+    grid = Grid("Smallest trees", ["Tolerance", "Leaves", path.measure.capitalize(), "Increase"], rows)
+    return section("sizes", "Smaller trees", element("p", text), framed(grid))
