@@ -99,26 +99,14 @@ def _html_row(tag: str, row: Sequence[object], styles: Sequence[str]) -> str:
 
 
 def code_span(text: str) -> str:
-    r"""Put a text into a code span that nothing inside it can close, with `|` escaped for table cells.
-
-    Examples
-    --------
-    >>> print(code_span("a|b"), code_span("`"))
-    `a\|b` `` ` ``
-    """
+    """Put a text into a code span that nothing inside it can close, with `|` escaped for table cells."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text[0] in "` " or text[-1] in "` " else ""
     return fence + pad + text.replace("|", "\\|") + pad + fence
 
 
 def markdown_text(words: str) -> str:
-    r"""Escape characters that are markup in Markdown or HTML, on one line without control characters.
-
-    Examples
-    --------
-    >>> print(markdown_text("a_b <script>\n| c"))
-    a\_b &lt;script> \| c
-    """
+    """Escape characters that are markup in Markdown or HTML, on one line without control characters."""
     whole = words.encode(errors="replace").decode()
     one_line = " ".join("".join(letter if letter.isprintable() else " " for letter in whole).split())
     escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|#~!" else letter for letter in one_line)

@@ -10,7 +10,6 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.checks import check_limit, check_text
 from hornbeam.export.json_rules import json_value
-from hornbeam.export.people.markdown import code_span, markdown_text
 from hornbeam.export.people.palette import bar, bars, on_scale
 from hornbeam.export.prediction_text import interval_text, mean_text, prediction_text, scale_text
 from hornbeam.export.slope_text import change_text, factor_text, rounded_text, step_text
@@ -25,6 +24,7 @@ from hornbeam.export.wording import (
     threshold_text,
     wrapped,
 )
+from hornbeam.grid import code_span, markdown_text
 
 COLOUR = Feature("colour", Kind.NOMINAL, ("blue", "green", "grey", "pink", "red", "teal"))
 

@@ -9,6 +9,7 @@ Read in this order:
 - `tree_scores`: scores of a tree on the rows of a source
 - `row_scores`: scores of single rows; `score_intervals`: their means with intervals, beside those of the base rate
 - `score_change`: scores of a tree before and after a change, with standard errors
+- `distinct_rows`, `value_counts`: what scores of rows in files are computed from, in one pass
 - `refits`: an estimator fitted to halves of its rows; `stability`: what changes between these fits
 - `comparison`: several methods on several data sets, with significance tests
 """

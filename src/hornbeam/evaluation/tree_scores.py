@@ -4,7 +4,7 @@ Rows that end at the same node have the same prediction, unless its leaves have 
 class counts of the nodes, which are integers and do not depend on the engine or the grouping of rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add, itemgetter
 from typing import Any
@@ -19,12 +19,12 @@ from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.scores import ScoreSums
 from hornbeam.out_of_core.count import count_source
 from hornbeam.tree.route import predict_rows
-from hornbeam.tree.tree import Tree
+from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats, Label
 
-__all__ = ["score_tree", "tree_reliability"]
+__all__ = ["score_tree", "scores_beside_base", "tree_reliability"]
 
 
 def score_tree(tree: Tree | HasTree, source: Any, engine: Engine | None = None) -> ScoreSums:
@@ -183,3 +183,64 @@ def _score_partitions(
         )
         results.append((partition.begin, sums))
     return [results]
+
+
+def scores_beside_base(tree: Tree, tables: Iterable[Table]) -> dict[str, Any]:
+    """Score a tree on rows beside the class shares of its training rows, or beside their mean.
+
+    Returns
+    -------
+    dict
+        ``rows``, and the scores of ``model`` and ``base_rate``, or ``model`` and ``mean``. The 0-1 loss and the mean
+        cost are those of the decisions.
+    """
+    parts = [(table.n_rows, *_sums_beside_base(tree, table)) for table in tables]
+    n_rows, own, base = (reduce(_added, column) for column in zip(*parts, strict=True))
+    if tree.is_regression:
+        return {
+            "rows": n_rows,
+            **{
+                name: {
+                    "rmse": (squares / n_rows) ** 0.5,
+                    "mae": absolute / n_rows,
+                    "r2": 1 - squares / base[0] if base[0] else float("nan"),
+                }
+                for name, (squares, absolute) in (("model", own), ("mean", base))
+            },
+        }
+    measures = ("rmse", "log_loss", "zero_one_loss", "calibration_error")
+    result: dict[str, Any] = {"rows": n_rows}
+    for name, (sums, wrong, *costs) in (("model", own), ("base_rate", base)):
+        result[name] = {measure: getattr(sums, measure) for measure in measures}
+        result[name]["zero_one_loss"] = wrong / n_rows
+        for cost in costs:
+            result[name]["mean_cost"] = cost / n_rows
+    return result
+
+
+def _added(one: Any, other: Any) -> Any:
+    return [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+
+
+def _sums_beside_base(tree: Tree, table: Table) -> tuple[list[Any], list[Any]]:
+    """Sum losses of rows, of the tree and of the base."""
+    predicted = predict_rows(tree, table)
+    if table.numeric_target is not None:
+        y = table.numeric_target.values
+        errors = (y - predicted[:, 0], y - unsmoothed(tree).item(0))
+        own, base = ([float((error**2).sum()), float(np.abs(error).sum())] for error in errors)
+        return own, base
+    rates = np.tile(tree.evidence[0] / tree.evidence[0].sum(), (table.n_rows, 1))
+    return _class_sums(tree, table, predicted), _class_sums(tree, table, rates)
+
+
+def _class_sums(tree: Tree, table: Table, predicted: Floats) -> list[Any]:
+    """Sum the scores, wrong decisions and costs of rows."""
+    decided, costs = tree.decision(predicted), tree.decision.costs
+    sums: list[Any] = [
+        ScoreSums.of(table.target, predicted, labels=range(tree.n_classes)),
+        float((decided != table.target).sum()),
+    ]
+    if costs is not None:
+        sums.append(float(costs.matrix[table.target, decided].sum()))
+    return sums

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -22,30 +22,13 @@ DRAWING = (
 )  #: scripts that draw the tree of `data`
 _SCRIPTS = ("elements", *DRAWING, "leaves", "row", "threshold", "theme", "start")
 _DATA = 'const data = JSON.parse(document.getElementById("data").textContent);'
-_WORDS = {
-    "scores": "Scores",
-    "tree": "Tree",
-    "competitors": "Other splits",
-    "row": "Try a row",
-    "ranking": "ROC and deciles",
-    "calibration": "Calibration",
-    "decisions": "Decisions",
-    "groups": "Groups",
-    "earlier": "Earlier model",
-    "leaves": "Leaves",
-    "sizes": "Smaller trees",
-    "stability": "Stability",
-    "rules": "Rules",
-    "features": "Features",
-    "facts": "Data and settings",
-}
 
 
 def document(
     title: str,
     byline: str,
     summary: Iterable[str],
-    sections: Mapping[str, Markup],
+    sections: Sequence[tuple[str, str, Markup]],
     data: str,
 ) -> str:
     """Build the page.
@@ -56,8 +39,8 @@ def document(
         What stands above it all.
     summary : iterable of str
         The sentences at the head.
-    sections : mapping of str to Markup
-        By the names of their anchors.
+    sections : sequence of tuples of str, str and Markup
+        Name of the anchor, words of the table of contents, and content.
     data : str
         JSON for the script, already safe (`safe_json`).
 
@@ -68,7 +51,7 @@ def document(
 
     Examples
     --------
-    >>> page = document("A tree", "", ["It is small."], {}, "{}")
+    >>> page = document("A tree", "", ["It is small."], [], "{}")
     >>> page[:15], "default-src &#x27;none&#x27;" in page, page.count("<script")
     ('<!doctype html>', True, 2)
     """
@@ -93,7 +76,7 @@ def document(
         element("h1", title),
         element("p", byline, class_="byline") if byline else "",
         element("div", *(element("p", sentence) for sentence in summary), class_="summary"),
-        _contents({name: _WORDS[name] for name in sections}),
+        _contents(sections),
     )
     body = element(
         "body",
@@ -101,7 +84,7 @@ def document(
         element("button", "Light or dark", type="button", id="theme"),
         header,
         element("noscript", element("p", _WITHOUT_SCRIPT, class_="problem")),
-        element("main", *sections.values()),
+        element("main", *(content for _, _, content in sections)),
         element(
             "footer",
             element("p", "Made with Hornbeam."),
@@ -118,8 +101,8 @@ _WITHOUT_SCRIPT = (
 )
 
 
-def _contents(sections: dict[str, str]) -> Markup:
-    links = [element("li", element("a", words, href=f"#{name}")) for name, words in sections.items()]
+def _contents(sections: Sequence[tuple[str, str, Markup]]) -> Markup:
+    links = [element("li", element("a", words, href=f"#{name}")) for name, words, _ in sections]
     return element("nav", element("ol", *links), aria_label="Contents")
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.evaluation.score_intervals import Score
+from hornbeam.evaluation.stability import Stability
 from hornbeam.reporting.document import document
+from hornbeam.reporting.markup import Markup
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.scored_rows import score_rows
+from hornbeam.reporting.scored_rows import ScoredRows, score_rows
 from hornbeam.reporting.sections.classification import calibration_section, decision_section
 from hornbeam.reporting.sections.competitors import competitor_section
 from hornbeam.reporting.sections.decisions import thresholds
@@ -21,7 +24,6 @@ from hornbeam.reporting.sections.earlier import earlier_section
 from hornbeam.reporting.sections.features import feature_section
 from hornbeam.reporting.sections.groups import group_section
 from hornbeam.reporting.sections.provenance import provenance_section
-from hornbeam.reporting.sections.regression import regression_calibration_section
 from hornbeam.reporting.sections.scores import score_section, scores_of
 from hornbeam.reporting.sections.stability import as_stability, stability_section
 from hornbeam.reporting.sections.tree import (
@@ -32,9 +34,45 @@ from hornbeam.reporting.sections.tree import (
     tree_section,
 )
 from hornbeam.reporting.summary import summary_sentences
-from hornbeam.tuning import size_path
 
 __all__ = ["Report", "report"]
+
+
+class _Facts(NamedTuple):
+    """What sections are made from."""
+
+    model: Any
+    reported: ReportedModel
+    scored: ScoredRows | None
+    scores: list[Score]
+    level: float
+    rules: list[str] | None
+    training: Any
+    refits: Stability | None
+
+
+# In their order on the page: anchor, words of the table of contents, and the function, which may return None.
+_SECTIONS: tuple[tuple[str, str, Callable[[_Facts], Markup | None]], ...] = (
+    ("scores", "Scores", lambda of: score_section(of.reported, of.scored, of.scores)),
+    ("tree", "Tree", lambda of: tree_section(of.reported.tree)),
+    (
+        "competitors",
+        "Other splits",
+        lambda of: competitor_section(of.reported, of.model, of.training, of.scored),
+    ),
+    ("row", "Try a row", lambda of: row_section(of.reported)),
+    ("ranking", "ROC and deciles", lambda of: discrimination_section(of.reported, of.scored)),
+    ("calibration", "Calibration", lambda of: calibration_section(of.reported, of.scored)),
+    ("decisions", "Decisions", lambda of: decision_section(of.reported, of.scored)),
+    ("groups", "Groups", lambda of: group_section(of.reported, of.scored)),
+    ("earlier", "Earlier model", lambda of: earlier_section(of.reported, of.scored)),
+    ("leaves", "Leaves", lambda of: leaf_section(of.reported, of.level, of.scored is not None)),
+    ("sizes", "Smaller trees", lambda of: size_section(of.reported.tree)),
+    ("stability", "Stability", lambda of: stability_section(of.reported, of.refits)),
+    ("rules", "Rules", lambda of: rule_section(of.rules)),
+    ("features", "Features", lambda of: feature_section(of.reported, of.scored)),
+    ("facts", "Data and settings", lambda of: provenance_section(of.reported)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,44 +201,14 @@ def report(
     scored = score_rows(reported, X_test, y_test, groups, earlier, engine)
     scores = [] if scored is None else scores_of(reported, scored)
     rule_list = (
-        rules.splitlines()
-        if isinstance(rules, str)
-        else None
-        if rules is None
-        else [str(rule) for rule in rules]
+        rules.splitlines() if isinstance(rules, str) else None if rules is None else [*map(str, rules)]
     )
     refits = as_stability(stability, model, training)
-    data = payload(
-        reported, level, None if scored is None else scored.drift, thresholds=thresholds(reported, scored)
-    )
-    regression, sizes = reported.tree.is_regression, size_path(reported.tree)
-    sections = {
-        "scores": score_section(reported, scored, scores),
-        "tree": tree_section(reported.tree),
-        **(
-            {} if training is None else {"competitors": competitor_section(reported, model, training, scored)}
-        ),
-        "row": row_section(reported),
-        **({} if regression else {"ranking": discrimination_section(reported, scored)}),
-        "calibration": regression_calibration_section(scored)
-        if regression
-        else calibration_section(reported, scored),
-        **({} if regression else {"decisions": decision_section(reported, scored)}),
-    }
-    if scored is not None and scored.groups is not None:
-        sections["groups"] = group_section(reported, scored, scored.groups)
-    if scored is not None and scored.earlier is not None:
-        sections["earlier"] = earlier_section(reported, scored, scored.earlier)
-    sections |= {
-        "leaves": leaf_section(reported, level, scored is not None),
-        **({} if sizes is None or sizes.n_leaves[0] == 1 else {"sizes": size_section(reported.tree, sizes)}),
-        **({} if refits is None else {"stability": stability_section(reported, refits)}),
-        "rules": rule_section(rule_list),
-        "features": feature_section(reported, scored),
-        "facts": provenance_section(reported),
-    }
-    facts = [] if date is None else [str(date)]
-    byline = " · ".join([*facts, f"digest {reported.tree.digest[:12]}"])
+    facts = _Facts(model, reported, scored, scores, level, rule_list, training, refits)
+    sections = [(name, words, made) for name, words, make in _SECTIONS if (made := make(facts)) is not None]
+    drift = None if scored is None else scored.drift
+    data = payload(reported, level, drift, thresholds=thresholds(reported, scored))
+    byline = " · ".join([*([] if date is None else [str(date)]), f"digest {reported.tree.digest[:12]}"])
     summary = summary_sentences(reported, scored, scores)
     page = Report(document(title, byline, summary, sections, safe_json(data)))
     if path is not None:

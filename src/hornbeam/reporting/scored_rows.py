@@ -17,13 +17,13 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.inputs.sources import open_new_rows
 from hornbeam.estimators.methods.column_names import required_columns
+from hornbeam.evaluation.distinct_rows import MOST_CELLS, Cells
+from hornbeam.evaluation.value_counts import ValueCounts
 from hornbeam.explain import Drift
 from hornbeam.explain.drift import drift_of_sums
 from hornbeam.explain.leaf_sums import LeafCounter
-from hornbeam.reporting.cells import MOST_CELLS, Cells
 from hornbeam.reporting.group_column import GroupColumn, Groups
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.value_counts import ValueCounts
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Counts, Floats, Indices

@@ -116,7 +116,9 @@ def fit(
     hornbeam fit homes.csv --target price -o price.hornbeam --kind regression
     hornbeam fit credit.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
     """
-    from hornbeam.cli.scoring import format_scores, scores_of
+    from hornbeam.cli.commands.score import format_scores
+    from hornbeam.data.table import Table
+    from hornbeam.evaluation.tree_scores import scores_beside_base
     from hornbeam.export.wording import pluralise
     from hornbeam.tuning import size_path
 
@@ -158,7 +160,8 @@ def fit(
         "doubts": rows.roles.doubts,
     }
     if held is not None:
-        scores = scores_of(model, [(held.select(list(tree.schema.names)), held[target])])
+        table = Table.read(held.select(list(tree.schema.names)), held[target], schema=tree.schema)
+        scores = scores_beside_base(tree, [table])
         emit(result | {"holdout": scores}, format_scores(scores), aside=output == "-")
     else:
         emit(result, "", aside=output == "-")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.console import common_options, emit
+from hornbeam.cli.console import common_options, emit, format_table
 from hornbeam.cli.rows import (
     data_argument,
     model_argument,
@@ -14,7 +14,16 @@ from hornbeam.cli.rows import (
     target_option,
 )
 
-__all__ = ["score"]
+__all__ = ["format_scores", "score"]
+
+_MEASURES = {
+    "rmse": "RMSE",
+    "log_loss": "log loss",
+    "zero_one_loss": "0-1 loss",
+    "calibration_error": "calibration error",
+    "mean_cost": "mean cost",
+}
+_REGRESSION_MEASURES = {"rmse": "RMSE", "mae": "mean absolute error", "r2": "R²"}
 
 
 @click.command(short_help="Score a model on labelled rows.")
@@ -32,9 +41,22 @@ def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) ->
     \b
     hornbeam score income.hornbeam test.csv --target income
     """
-    from hornbeam.cli.scoring import format_scores, scores_of
+    from hornbeam.data.table import Table
+    from hornbeam.evaluation.tree_scores import scores_beside_base
 
-    saved = read_single_tree(model)
-    parts = parts_for(saved.tree, data, text, target, keep=())
-    scores = scores_of(saved, ((rows.X, rows.y) for rows in parts))
+    tree = read_single_tree(model).tree
+    parts = parts_for(tree, data, text, target, keep=())
+    scores = scores_beside_base(tree, (Table.read(rows.X, rows.y, schema=tree.schema) for rows in parts))
     emit(scores, format_scores(scores))
+
+
+def format_scores(scores: dict[str, Any]) -> str:
+    """Format the scores as a table."""
+    measures, base = (_REGRESSION_MEASURES, "mean") if "mean" in scores else (_MEASURES, "base_rate")
+    digits = ".5g" if "mean" in scores else ".4f"
+    rows = [
+        [words, f"{scores['model'][name]:{digits}}", f"{scores[base][name]:{digits}}"]
+        for name, words in measures.items()
+        if name in scores["model"]
+    ]
+    return format_table([f"{scores['rows']:,} rows", "model", base.replace("_", " ")], rows)

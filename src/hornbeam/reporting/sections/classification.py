@@ -10,6 +10,7 @@ from hornbeam.reporting.markup import Markup, element, joined
 from hornbeam.reporting.pictures import reliability
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
+from hornbeam.reporting.sections.regression import regression_calibration_section
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
 from hornbeam.tree.decision.costs import Costs
@@ -20,7 +21,9 @@ _MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
 
 
 def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
-    """The reliability diagrams, and the drift of rows between leaves."""
+    """The reliability diagrams, or means for a numeric target, and the drift of rows between leaves."""
+    if reported.tree.is_regression:
+        return regression_calibration_section(scored)
     title = "Calibration: does 0.8 mean 0.8?"
     if scored is None:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
@@ -74,8 +77,10 @@ def _curves(reported: ReportedModel, scored: ScoredRows) -> list[tuple[str, Reli
     ]
 
 
-def decision_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
-    """The decision rule; thresholds to try for two classes, the table of decisions for more."""
+def decision_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup | None:
+    """The decision rule; thresholds to try for two classes, the table of decisions for more; None for regression."""
+    if reported.tree.is_regression:
+        return None
     title = "Decisions"
     if scored is None:
         return section("decisions", title, _rule(reported), element("p", ABSENT, class_="absent"))

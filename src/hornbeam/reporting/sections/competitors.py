@@ -31,8 +31,10 @@ _SCORES = {"gain ratio": "Gain ratio", "S-value": "S\N{NON-BREAKING HYPHEN}value
 
 def competitor_section(
     reported: ReportedModel, model: Any, training: Any, scored: ScoredRows | None
-) -> Markup:
-    """Write for each split of the tree the best splits of other features, from the training rows."""
+) -> Markup | None:
+    """Write for each split of the tree the best splits of other features; None without training rows."""
+    if training is None:
+        return None
     tree = reported.tree
     inner = np.flatnonzero(tree.skeleton.feature >= 0).tolist()
     held_out = None if scored is None else HeldOut(scored.source, scored.engine)

@@ -19,8 +19,10 @@ __all__ = ["class_grid", "decile_grid", "discrimination_section", "discriminatio
 _MOST_CLASSES = 60
 
 
-def discrimination_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
-    """The ROC curve and the deciles of the class of interest, or a table of the classes."""
+def discrimination_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup | None:
+    """The ROC curve and the deciles of the class of interest, or a table of the classes; None for a numeric target."""
+    if reported.tree.is_regression:
+        return None
     title = "How well it separates the classes"
     if scored is None:
         return section("ranking", title, element("p", ABSENT, class_="absent"))

@@ -25,8 +25,10 @@ __all__ = ["earlier_grids", "earlier_section", "earlier_text"]
 _MOST_PAIRS, _MOST_NODES = 40, 10
 
 
-def earlier_section(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> Markup:
-    """The comparison, as sentences and tables."""
+def earlier_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup | None:
+    """The comparison, as sentences and tables; None without an earlier model."""
+    if scored is None or (earlier := scored.earlier) is None:
+        return None
     return section(
         "earlier",
         "Beside the earlier model",

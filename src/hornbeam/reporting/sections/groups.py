@@ -22,8 +22,10 @@ __all__ = ["group_grid", "group_section", "group_text"]
 _FEW_ROWS = 30
 
 
-def group_section(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> Markup:
-    """Write the table of groups, and a sentence on how to read it."""
+def group_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup | None:
+    """Write the table of groups, and a sentence on how to read it; None without groups."""
+    if scored is None or (groups := scored.groups) is None:
+        return None
     return section(
         "groups",
         f"By group: {shown(groups.name)}",

@@ -39,8 +39,10 @@ def as_stability(value: Any, model: Any, training: Any = None) -> Stability | No
     return stability(model, X, y, sample_weight=weight)
 
 
-def stability_section(reported: ReportedModel, found: Stability) -> Markup:
+def stability_section(reported: ReportedModel, found: Stability | None) -> Markup | None:
     """Write what changes between refits: decisions, root splits, and the probabilities of leaves."""
+    if found is None:
+        return None
     first, *others = found.sentences()
     parts = [
         element("p", _SEEDS if "seeds" in found.drawn else _TEXT),

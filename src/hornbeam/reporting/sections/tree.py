@@ -8,7 +8,7 @@ from hornbeam.reporting.markup import Markup, element, framed, joined
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.summary import prior_source
 from hornbeam.tree import Tree
-from hornbeam.tuning import SizePath
+from hornbeam.tuning import size_path
 
 __all__ = [
     "ABSENT",
@@ -221,9 +221,11 @@ def rule_section(rules: list[str] | None) -> Markup:
     )
 
 
-def size_section(tree: Tree, path: SizePath) -> Markup:
-    """Write the smallest size for each of a few tolerances, and how it was found."""
-    first = int(path.n_leaves[0])
+def size_section(tree: Tree) -> Markup | None:
+    """Write the smallest size for each of a few tolerances, and how it was found; None if no sizes were compared."""
+    path = size_path(tree)
+    if path is None or (first := int(path.n_leaves[0])) == 1:
+        return None
     text = (
         f"When the tree was fitted, sizes from {first:,} leaves to one were compared by their {path.measure} on rows "
         "that were held out. The table has the smallest tree for each tolerance: the increase that the parameter "
