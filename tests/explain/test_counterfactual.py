@@ -14,6 +14,7 @@ from hornbeam import Table, TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.explain import counterfactuals
+from hornbeam.explain.distance import Distance
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import predict_rows, route
@@ -234,3 +235,9 @@ def test_predict_agrees_on_frames_with_costs():
                 assert "home" not in one.needed
                 moved += 1
         assert moved > 50
+
+
+def test_the_distance_is_the_share_of_thresholds_or_of_the_spread():
+    tree = TreeClassifier("cart").fit([[0], [1], [2], [9]], ["a", "b", "a", "b"]).tree_
+    assert [Distance(tree)(0, 0.0, to) for to in (1.0, 9.0)] == [1 / 3, 1.0]
+    assert Distance(tree, {"x0": 5.0})(0, 0.0, 1.0) == 0.2

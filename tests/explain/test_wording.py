@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.explain.wording import condition_dict, rule_text
+from hornbeam.explain.wording import condition_dict, rule_text, rule_texts, value_of, value_text
 from hornbeam.export.condition_text import condition_text
 from hornbeam.tree import Condition
 from support.worked_trees import T0
@@ -40,3 +40,14 @@ def test_conditions_as_text(condition, text):
 
 def test_the_rule_of_the_root_is_every_row():
     assert [rule_text(T0, node) == "every row" for node in range(T0.n_nodes)] == [True] + [False] * 4
+
+
+def test_values_as_text_and_as_they_were():
+    assert [value_text(COLOUR, code) for code in (2, -1, -2)] == ["red", "missing", "a category never seen"]
+    assert value_text(AGE, 30.0) == "30"
+    assert [value_of(SIZE, 2.0), value_of(SIZE, np.nan), value_of(AGE, 30.0)] == ["L", None, 30.0]
+
+
+def test_rules_of_several_nodes_are_those_of_each():
+    nodes = [T0.n_nodes - 1, 0]
+    assert rule_texts(T0, nodes) == [rule_text(T0, node) for node in nodes]

@@ -114,13 +114,7 @@ def _equal_mass(p: Floats, weight: Floats, n_bins: int) -> Any:
 
 
 def wilson(share: Floats | float, n: Floats | float, level: float) -> tuple[Floats, Floats]:
-    """Return the bounds of Wilson's score interval of a share of ``n`` rows.
-
-    Examples
-    --------
-    >>> [round(float(bound), 3) for bound in wilson(0.5, 20, 0.95)]
-    [0.299, 0.701]
-    """
+    """Return the bounds of Wilson's score interval of a share of ``n`` rows."""
     z = norm.isf((1 - level) / 2)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

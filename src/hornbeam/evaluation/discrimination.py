@@ -259,15 +259,7 @@ def _checked(y_true: Any, score: Any) -> tuple[Bools, Floats]:
 
 
 def read_outcomes(y_true: Any, score: Any) -> tuple[Bools, Floats]:
-    """Return outcomes and scores as arrays; raise `DataError` for outcomes other than true and false.
-
-    Examples
-    --------
-    >>> read_outcomes(["no", "yes"], [0.1, 0.9])
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.DataError: outcomes other than true and false; ... Pass y == label.
-    """
+    """Return outcomes and scores as arrays; raise `DataError` for outcomes other than true and false."""
     with as_data_error("outcomes and scores"):
         y_true, score = np.asarray(y_true), np.asarray(score, float)
     if y_true.shape != score.shape or score.ndim != 1:

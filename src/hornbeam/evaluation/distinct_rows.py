@@ -36,15 +36,6 @@ class Cells:
         Position in `_LEVELS`: how many bits are left out.
     most : int or None, default None
         Number of cells above which bits are left out; None: `MOST_CELLS`.
-
-    Examples
-    --------
-    >>> cells = Cells.of([np.array([0, 1, 1, 1])], [np.array([0.5, 0.25, 0.25, 0.5])])
-    >>> cells.codes.ravel().tolist(), cells.numbers.ravel().tolist(), cells.count.tolist()
-    ([0, 1, 1], [0.5, 0.25, 0.5], [1, 2, 1])
-    >>> cells += cells
-    >>> cells.count.tolist()
-    [2, 4, 2]
     """
 
     keys: Counts

@@ -27,16 +27,7 @@ type _Rows = NDArray[np.intp]
 
 
 def fitted(estimator: Any, X: Any, y: Any, **rows: Any) -> Any:
-    """Return an estimator that is fitted already, or else a copy that is fitted to these rows.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier()
-    >>> model = fitted(clf, [[0], [1]], ["no", "yes"])
-    >>> fitted(model, [[0], [1]], ["no", "yes"]) is model, hasattr(clf, "tree_")
-    (True, False)
-    """
+    """Return an estimator that is fitted already, or else a copy that is fitted to these rows."""
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ParameterError(
             f"estimator is a {type(estimator).__name__} without fit and get_params; expected an estimator with the "
@@ -48,15 +39,7 @@ def fitted(estimator: Any, X: Any, y: Any, **rows: Any) -> Any:
 
 
 def seed_parameters(estimator: Any) -> list[str]:
-    """Name the parameters of an estimator, and of those inside it, that are seeds.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from hornbeam import TreeClassifier
-    >>> seed_parameters(make_pipeline(TreeClassifier()))
-    ['treeclassifier__random_state']
-    """
+    """Name the parameters of an estimator, and of those inside it, that are seeds."""
     names = sorted(estimator.get_params(deep=True))
     return [name for name in names if name.rpartition("__")[2] == "random_state"]
 
@@ -65,21 +48,7 @@ def seed_parameters(estimator: Any) -> list[str]:
 class Refits:
     """Rows to refit an estimator to, and the rows and the seed of each refit.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X, y : array-like or data frame, ndarray
-        All rows, with labels or numbers.
-    weight, groups : ndarray or None
-        Weight and group of each row.
-    n_units : int
-        Number of rows, or of groups.
-    order : intp array of shape (n_rows,)
-        All rows in an order that depends on their content alone.
-    rows : list of intp array
-        The rows of each refit.
-    seeds : list of int
-        The seed of each refit.
+    `n_units` is the number of rows, or of groups; `order` has all rows in an order that depends on their content alone.
     """
 
     estimator: Any

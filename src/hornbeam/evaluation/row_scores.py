@@ -14,14 +14,7 @@ __all__ = ["area_under_curve", "losses", "mean_area"]
 
 
 def losses(predicted: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str, Floats]:
-    """Return the log loss, the Brier score and whether the decision is right, per row.
-
-    Examples
-    --------
-    >>> found = losses(np.array([[0.8, 0.2]]), np.array([0]), np.array([0]))
-    >>> [(name, round(float(values[0]), 3)) for name, values in found.items()]
-    [('log loss', 0.223), ('Brier score', 0.04), ('accuracy', 1.0)]
-    """
+    """Return the log loss, the Brier score and whether the decision is right, per row."""
     k = predicted.shape[1]
     scale = 0.5 if k == 2 else 1.0  # as scikit-learn: 0 to 1 for two classes, 0 to 2 for more
     return {
@@ -32,14 +25,7 @@ def losses(predicted: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict
 
 
 def mean_area(target: NDArray[Any], predicted: Floats, weight: Floats | None = None) -> tuple[float, Floats]:
-    """Return the area for the second of two classes, or the mean over classes with rows, and what each row contributes.
-
-    Examples
-    --------
-    >>> p = np.array([0.1, 0.4, 0.4, 0.8])
-    >>> mean_area(np.array([0, 1, 0, 1]), np.column_stack([1 - p, p]))[0]
-    0.875
-    """
+    """Return the area of the second of two classes, or the mean over classes with rows, and each row's part of it."""
     k = predicted.shape[1]
     found = [area_under_curve(target == c, predicted[:, c], weight) for c in ([1] if k == 2 else range(k))]
     known = [(area, influence) for area, influence in found if not np.isnan(area)]
@@ -53,28 +39,8 @@ def area_under_curve(
 ) -> tuple[float, Floats]:
     """Return the area under the ROC curve, and the contribution of each row to its standard error.
 
-    Parameters
-    ----------
-    observed : bool array of shape (n_rows,)
-        Whether a row has the class.
-    predicted : float64 array of shape (n_rows,)
-        Its probability.
-    weight : float64 array of shape (n_rows,), optional
-        Default: 1 for each row.
-
-    Returns
-    -------
-    area : float
-        NaN where one side has no rows.
-    influence : float64 array of shape (n_rows,)
-        Of mean 0; the root of the sum of their squares, divided by the rows, is the standard error
-        :cite:p:`delong1988`.
-
-    Examples
-    --------
-    >>> area, influence = area_under_curve(np.array([False, True, True]), np.array([0.5, 0.5, 0.9]))
-    >>> area, influence.tolist()
-    (0.75, [0.0, -0.375, 0.375])
+    The area is NaN where one side has no rows. The contributions have the mean 0; the root of the sum of their squares,
+    divided by the rows, is the standard error :cite:p:`delong1988`.
     """
     n = len(observed)
     influence = np.zeros(n)

@@ -135,17 +135,7 @@ def score_changes(before: Tree | HasTree, after: Tree | HasTree, table: Table) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictedRows:
-    """Rows with targets and the predictions of a tree, to compare several trees without predicting again.
-
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-    predicted : float64 array
-        Probabilities, or means.
-    decided : array of int
-        The classes that the tree decides for; empty for a numeric target.
-    """
+    """Rows with targets and the predictions of a tree, to compare several trees without predicting again."""
 
     tree: Tree
     table: Table
@@ -208,13 +198,6 @@ def mean_and_error(values: Floats, weight: Floats, group: Counts | None = None) 
 
     A row of weight 2 counts twice in the mean; in the error it is one observation. Rows of a group are one observation
     together.
-
-    Examples
-    --------
-    >>> mean_and_error(np.array([1.0, 2.0, 3.0]), np.ones(3))
-    (2.0, 0.5773502691896257)
-    >>> mean_and_error(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4), np.array([0, 0, 1, 1]))
-    (2.0, 1.0)
     """
     n, total = len(weight), weight.sum()
     # Sums rather than products of vectors: BLAS would start threads, which wait for each other on a busy machine.
@@ -229,13 +212,7 @@ def mean_and_error(values: Floats, weight: Floats, group: Counts | None = None) 
 
 
 def group_sums(values: Floats, group: Counts | None) -> Floats:
-    """Sum values of rows over each group; without groups, return them as they are.
-
-    Examples
-    --------
-    >>> group_sums(np.array([1.0, 2.0, 4.0]), np.array([7, 3, 7]))
-    array([2., 5.])
-    """
+    """Sum values of rows over each group; without groups, return them as they are."""
     if group is None:
         return values
     return np.bincount(np.unique(group, return_inverse=True)[1], values)

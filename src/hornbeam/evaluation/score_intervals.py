@@ -84,11 +84,6 @@ class Score:
         By how much the tree is better, row by row against the base rate; below 0 where it is worse.
     in_units : bool, default False
         Whether it is in the units of a numeric target.
-
-    Examples
-    --------
-    >>> Score("accuracy", "rows named right", 0.8, 0.7, 0.9, 0.5, 0.3, 0.2, 0.4).convincing
-    True
     """
 
     name: str
@@ -129,45 +124,13 @@ class Score:
 def class_scores(
     rows: PredictedEntries, base: Floats, costs: Costs | None = None, positive: int | None = None
 ) -> list[Score]:
-    """Score probabilities and decisions beside those of the base rate.
+    """Score probabilities and decisions beside those of the base rate, the class rates of the training rows.
 
-    Parameters
-    ----------
-    rows : PredictedEntries
-    base : float64 array of shape (n_classes,)
-        The class rates of the training rows.
-    costs : Costs, optional
-        What mistakes cost, if the model decides by costs.
-    positive : int, optional
-        Code of the class of interest, for Gini and KS.
+    `costs` are what mistakes cost, if the model decides by costs; `positive` is the class of interest, for Gini and KS.
 
-    Returns
-    -------
-    list of Score
-        Log loss, Brier score on scikit-learn's scale, accuracy of the decisions, area under the curve; Gini and KS of
-        the class of interest; cost of the decisions.
-
-    Notes
-    -----
     Intervals are normal ones of means over rows, gains row by row (paired); accuracy has Wilson's, the area
     under the curve that of DeLong, DeLong and Clarke-Pearson (Biometrics 44, 1988). That of KS takes its threshold
     as given. All take the tree as it is: another training sample would have made another.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> p, y = np.array([0.1, 0.1, 0.9, 0.9]), np.array([0, 0, 0, 1])
-    >>> rows = SimpleNamespace(
-    ...     target=y, predicted=np.stack([1 - p, p], axis=1), decided=1 * (p > 0.5), count=np.array([5, 5, 5, 5])
-    ... )
-    >>> for score in class_scores(rows, np.array([0.5, 0.5]), positive=1):
-    ...     print(f"{score.name}: {score.value:.3f} ({score.low:.3f} to {score.high:.3f}), {score.base:.3f}")
-    log loss: 0.655 (0.227 to 1.082), 0.693
-    Brier score: 0.210 (0.054 to 0.366), 0.250
-    accuracy: 0.750 (0.531 to 0.888), 0.750
-    area under the curve: 0.833 (0.714 to 0.953), 0.500
-    Gini: 0.667 (0.428 to 0.905), 0.000
-    KS: 0.667 (0.428 to 0.905), 0.000
     """
     flat = np.broadcast_to(base, rows.predicted.shape)
     commonest = np.full(len(rows.target), base.argmax())
@@ -187,17 +150,6 @@ def regression_scores(rows: PredictedEntries, base: float) -> list[Score]:
     """Score means beside the mean of the training rows: root mean squared error, mean absolute error and R².
 
     Intervals of the root and of R² are those of the delta method.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> y = np.array([1.0, -1.0, 3.0, 5.0])
-    >>> rows = SimpleNamespace(target=y, predicted=np.array([[0.0], [0.0], [4.0], [4.0]]), count=np.ones(4, int))
-    >>> for score in regression_scores(rows, 2.0):
-    ...     print(f"{score.name}: {score.value:.3f}, {score.base:.3f}")
-    root mean squared error: 1.000, 2.236
-    mean absolute error: 1.000, 2.000
-    R²: 0.800, 0.000
     """
     target: Floats = rows.target.astype(np.float64)
     own, flat = target - rows.predicted[:, 0], target - base
@@ -205,14 +157,7 @@ def regression_scores(rows: PredictedEntries, base: float) -> list[Score]:
 
 
 def error_scores(own: Floats, base: Floats, count: Counts | None = None) -> list[Score]:
-    """Score the errors of a model beside those of another on the same rows; `count` is how many an entry stands for.
-
-    Examples
-    --------
-    >>> root, absolute = error_scores(np.array([1.0, -1.0]), np.array([2.0, -2.0]))
-    >>> root.value, root.base, absolute.gain
-    (1.0, 2.0, 1.0)
-    """
+    """Score the errors of a model beside those of another on the same rows; `count` is how many an entry stands for."""
     return [
         _root(own**2, base**2, count),
         paired("mean absolute error", np.abs(own), np.abs(base), count, in_units=True),
@@ -222,14 +167,7 @@ def error_scores(own: Floats, base: Floats, count: Counts | None = None) -> list
 def paired(
     name: str, own: Floats, base: Floats, count: Counts | None = None, *, in_units: bool = False
 ) -> Score:
-    """Compare the means of two sets of scores of the same rows; `count` is how many rows an entry stands for.
-
-    Examples
-    --------
-    >>> score = paired("log loss", np.array([0.5, 0.7]), np.array([1.0, 1.2]))
-    >>> round(score.value, 2), round(score.base, 2), round(score.gain, 2)
-    (0.6, 1.1, 0.5)
-    """
+    """Compare the means of two sets of scores of the same rows; `count` is how many rows an entry stands for."""
     value, half = mean(own, count), half_width(own, count)
     low, high, gain = value - half, value + half, base - own
     if name == "accuracy":
@@ -246,13 +184,7 @@ def mean(values: Floats | Bools, count: Counts | None = None) -> float:
 
 
 def half_width(values: Floats, count: Counts | None = None) -> float:
-    """Return half the width of the interval of a mean; `count` is how many rows an entry stands for.
-
-    Examples
-    --------
-    >>> round(half_width(np.array([0.0, 1.0, 2.0])), 3)
-    1.132
-    """
+    """Return half the width of the interval of a mean; `count` is how many rows an entry stands for."""
     n_rows = len(values) if count is None else int(count.sum())
     if n_rows < 2:
         return inf
@@ -299,20 +231,7 @@ def area_score(
 ) -> Score:
     """Score the area under the ROC curve; for many classes the mean of one against the rest.
 
-    Parameters
-    ----------
-    target : int array of shape (n_rows,)
-    predicted : float64 array of shape (n_rows, n_classes)
-    other : float64 array of shape (n_rows, n_classes), optional
-        Probabilities of another model to compare with; default: one that cannot tell rows apart.
-    count : int64 array of shape (n_rows,), optional
-        How many equal rows each entry stands for.
-
-    Examples
-    --------
-    >>> p = np.array([0.1, 0.4, 0.4, 0.8])
-    >>> area_score(np.array([0, 1, 0, 1]), np.column_stack([1 - p, p])).value
-    0.875
+    `other` are the probabilities of another model to compare with; default: one that cannot tell rows apart.
     """
     weight = None if count is None else count.astype(np.float64)
     area, influence = mean_area(target, predicted, weight)
@@ -349,17 +268,7 @@ def _separation(observed: Bools, predicted: Floats, count: Counts) -> Iterator[S
 
 
 def mean_curve(rows: PredictedEntries) -> ReliabilityCurve:
-    """Compare predicted with observed means in groups of about equal size, with intervals.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> y = np.array([1.0, -1.0, 3.0, 7.0])
-    >>> rows = SimpleNamespace(target=y, predicted=np.array([[0.0], [0.0], [4.0], [4.0]]), count=np.ones(4, int))
-    >>> curve = mean_curve(rows)
-    >>> curve.predicted.tolist(), curve.observed.tolist(), curve.weight.tolist()
-    ([0.0, 4.0], [0.0, 5.0], [2.0, 2.0])
-    """
+    """Compare predicted with observed means in groups of about equal size, with intervals."""
     predicted, target, count = rows.predicted[:, 0], rows.target, rows.count
     points, place = np.unique(predicted, return_inverse=True)
     if len(points) > _GROUPS:  # equal predictions stay together

@@ -26,13 +26,6 @@ class ValueCounts:
         the rows with a missing value.
     low, high : float64 arrays of shape (n_features,)
         The smallest and the largest value; NaN if all values are missing.
-
-    Examples
-    --------
-    >>> table = Table.read([[1.0], [4.0], [np.nan]])
-    >>> found = ValueCounts.of(table)
-    >>> found.low.tolist(), found.high.tolist(), found.missing(0), found.varies(0)
-    ([1.0], [4.0], 1, True)
     """
 
     n_rows: int

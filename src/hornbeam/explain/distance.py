@@ -20,20 +20,8 @@ class Distance:
 
     For numeric and ordinal features, the share of the tree's thresholds on the feature that lie between the values,
     from 0 to 1. Without thresholds, on features that only terms of leaves use, the difference as a share of the range
-    of the terms. Two categories without an order have the distance 1, and so do a known and a missing value.
-
-    Parameters
-    ----------
-    tree : Tree
-    spread : mapping from str to float, optional
-        For numeric features, by name, the difference that has the distance 1; it replaces the thresholds.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0], [1], [2], [9]], ["a", "b", "a", "b"]).tree_
-    >>> Distance(tree)(0, 0.0, 1.0), Distance(tree)(0, 0.0, 9.0), Distance(tree, {"x0": 5.0})(0, 0.0, 1.0)
-    (0.3333333333333333, 1.0, 0.2)
+    of the terms. Two categories without an order have the distance 1, and so do a known and a missing value. For
+    numeric features in `spread`, by name, the difference that has the distance 1 replaces the thresholds.
     """
 
     def __init__(self, tree: Tree, spread: Mapping[str, float] | None = None) -> None:

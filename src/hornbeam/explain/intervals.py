@@ -118,15 +118,7 @@ def predict_interval(
 
 
 def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
-    """List the nodes where rows of a table, or parts of rows, can stop, each once.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
-    >>> [stops(tree, Table.read([[x]], schema=tree.schema)).tolist() for x in (0.0, None)]
-    [[1], [0, 1, 2]]
-    """
+    """List the nodes where rows of a table, or parts of rows, can stop, each once."""
     skeleton = tree.skeleton
     node = route(skeleton, table, n_jobs).astype(np.intp)
     if not skeleton.router.fractional:

@@ -59,16 +59,7 @@ class LeafSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafCounter:
-    """A tree, and the units in which the rows of a source are added up.
-
-    Parameters
-    ----------
-    tree : Tree
-    unit : float
-        The weight of one step.
-    shares : int64 array of shape (n_nodes,) or None
-        What rows with missing values are split by; None if each row takes one path.
-    """
+    """A tree, and the units in which the rows of a source are added up; `shares` split rows with missing values."""
 
     tree: Tree
     unit: float

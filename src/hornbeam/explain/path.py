@@ -154,13 +154,7 @@ def end_nodes(
 ) -> Iterator[tuple[int, float]]:
     """Yield every node where a part of a row stops, and that part, depth first.
 
-    Parameters
-    ----------
-    tree : Tree
-    row : sequence of float
-        A value per feature, as in the columns of a table.
-    shares : dict
-        Per node, the share of each child in rows with a missing value (`child_shares`).
+    `shares` has per node the share of each child in rows with a missing value (`child_shares`).
     """
     skeleton, features = tree.skeleton, tree.schema.features
     todo = [(0, 1.0)]
@@ -184,23 +178,8 @@ def paths(
 ) -> tuple[DecisionPath, ...]:
     """Find the decision paths of a row; there are several only if a missing value was distributed over children.
 
-    Parameters
-    ----------
-    tree : Tree
-    row : sequence of float
-        A value per feature, as in the columns of a table.
-    shares : dict
-        As in `end_nodes`.
-    bounds : mapping from node to pair of tuples of float, optional
-        Bounds of the intervals of each class (`hornbeam.explain.interval`).
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.tree.evidence.fractional import child_shares
-    >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
-    >>> [(found.node, round(found.share, 3)) for found in paths(tree, [float("nan")], child_shares(tree))]
-    [(1, 0.667), (2, 0.333)]
+    `row` has a value per feature, as in the columns of a table; `shares` are those of `end_nodes`, `bounds` the bounds
+    of the intervals of each node.
     """
     return tuple(
         DecisionPath(

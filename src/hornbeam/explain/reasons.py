@@ -84,36 +84,12 @@ class Reason:
 
 
 def reasons(paths: Iterable[DecisionPath], label: Label | None, k: int) -> tuple[Reason, ...]:
-    """Compute how far each feature moved the probability of a class, or the mean, on the paths of a row.
+    """Compute how far each feature moved the probability of class k, or the mean, on all paths of a row.
 
-    Parameters
-    ----------
-    paths : iterable of DecisionPath
-        All paths of one row.
-    label : hashable or None
-        The class; None if the target is numeric.
-    k : int
-        Its position among the classes; 0 for a mean.
-
-    Returns
-    -------
-    tuple of Reason
-        One per tested feature, and one per term of the leaf, the largest change first. The changes add up to the row's
-        probability minus that of the root.
-
-    Notes
-    -----
-    A split changes the probability by the difference between child and parent. If a row has several paths, each counts
-    by its share. Terms change the probability one after the other, in the order of the features: each change is that
-    after the terms before it.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"])
-    >>> path, = clf.explain([[1, 1]])[0].paths
-    >>> print(*reasons([path], "b", 1), sep="; ")
-    x1 > 0.5 moved b from 0.500 to 1.000; x0 > 0.5 moved b from 0.333 to 0.500
+    The changes, the largest first, add up to the row's probability minus that of the root. A split changes the
+    probability by the difference between child and parent. If a row has several paths, each counts by its share. Terms
+    change the probability one after the other, in the order of the features: each change is that after the terms
+    before it.
     """
     paths = tuple(paths)
     change: dict[str, float] = {}

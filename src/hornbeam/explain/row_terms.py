@@ -84,15 +84,7 @@ class RowTerm:
 
 
 def row_terms(tree: Tree, node: int, row: Sequence[float]) -> tuple[RowTerm, ...]:
-    """Compute the terms of a row that stops at a node, in order; empty if the node has none.
-
-    Parameters
-    ----------
-    tree : Tree
-    node : int
-    row : sequence of float
-        A value per feature, as in the columns of a table.
-    """
+    """Compute the terms of a row that stops at a node, in order; empty if the node has none."""
     terms = leaf_terms(tree, node)
     if not terms:
         return ()

@@ -26,35 +26,9 @@ def term_moves(
 ) -> Iterator[Condition]:
     """Find the smallest moves of a single feature, within the limits of its term, after which a row is as wanted.
 
-    Parameters
-    ----------
-    tree : Tree
-    node : int
-        A leaf.
-    row : sequence of float
-        A row in this leaf: a value per feature, as in the columns of a table.
-    given : mapping from int to Condition
-        Per feature that the path tests, the condition of the path: moved rows stay in the leaf.
-    reaches : callable
-        Whether a row is as wanted.
-
-    Yields
-    ------
-    Condition
-        On a numeric feature a bound, rounded so that it can be read, up to which or from which the row is as wanted; on
-        others the categories with which it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Slopes, with_slopes
-    >>> from hornbeam.tree.route import row_predictor
-    >>> leaf = Tree.raw(Schema((Feature("late"),), ("good", "bad")), Skeleton.leaf(), np.array([[4, 1]]))
-    >>> tree = with_slopes(leaf, Slopes.of([0], [0], low=[0], high=[4], centre=[1], slope=[[0, np.log(2)]]))
-    >>> predict = row_predictor(tree)
-    >>> [move.above for move in term_moves(tree, 0, [0.0], {}, lambda row: predict(row)[1] > 0.5)]
-    [3.01]
+    `given` has the conditions of the path by feature: moved rows stay in the leaf. `reaches` tells whether a row is as
+    wanted. Of a numeric feature a condition is a bound, rounded so that it can be read, up to which or from which the
+    row is as wanted; of others it lists the categories.
     """
     for term in leaf_terms(tree, node):
         path = given.get(term.column, Condition(term.column, term.feature))

@@ -17,13 +17,7 @@ __all__ = ["condition_dict", "known_text", "rule_text", "rule_texts", "value_of"
 
 
 def condition_dict(condition: Condition) -> dict[str, Any]:
-    """Return a condition as plain values, for JSON.
-
-    Examples
-    --------
-    >>> condition_dict(Condition(0, Feature("age"), at_most=30.5))
-    {'text': 'age ≤ 30.5', 'at_most': 30.5, 'missing': False}
-    """
+    """Return a condition as plain values, for JSON."""
     bounds = {"above": condition.above, "at_most": condition.at_most}
     plain: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
     if condition.among is not None:
@@ -32,28 +26,12 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
 
 
 def rule_text(tree: Tree, node: int) -> str:
-    """Write the conditions on the path to a node, in one line.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"]).tree_
-    >>> rule_text(tree, tree.n_nodes - 1), rule_text(tree, 0)
-    ('x0 > 0.5 and x1 > 0.5', 'every row')
-    """
+    """Write the conditions on the path to a node, in one line."""
     return _all_of(merge_conditions(path_conditions(tree, node)))
 
 
 def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
-    """Write the conditions on the paths to several nodes, as `rule_text` does, in one pass over the tree.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"]).tree_
-    >>> rule_texts(tree, [tree.n_nodes - 1, 0])
-    ['x0 > 0.5 and x1 > 0.5', 'every row']
-    """
+    """Write the conditions on the paths to several nodes, as `rule_text` does, in one pass over the tree."""
     wanted = set(nodes)
     texts = {node: _all_of(conditions) for node, conditions in merged_path_conditions(tree) if node in wanted}
     return [texts[node] for node in nodes]
@@ -64,28 +42,14 @@ def _all_of(conditions: Iterable[Condition]) -> str:
 
 
 def value_of(feature: Feature, value: float) -> Category | None:
-    """Convert a value of a table column to the original value; None if it is missing or unseen.
-
-    Examples
-    --------
-    >>> size = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
-    >>> value_of(size, 2.0), value_of(size, float("nan")), value_of(Feature("age"), 30.0)
-    ('L', None, 30.0)
-    """
+    """Convert a value of a table column to the original value; None if it is missing or unseen."""
     if feature.kind is Kind.NUMERIC:
         return None if isnan(value) else value
     return feature.categories[int(value)] if value >= 0 else None
 
 
 def value_text(feature: Feature, value: float) -> str:
-    """Write a value of a table column as text.
-
-    Examples
-    --------
-    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "red"))
-    >>> value_text(colour, 1), value_text(colour, -1), value_text(colour, -2), value_text(Feature("age"), 30.0)
-    ('red', 'missing', 'a category never seen', '30')
-    """
+    """Write a value of a table column as text."""
     known = value_of(feature, value)
     if known is None and not is_missing(feature, value):
         return "a category never seen"

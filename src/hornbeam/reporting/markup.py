@@ -13,32 +13,15 @@ _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 
 
 class Markup(str):
-    """Text that is HTML already, and is not escaped again.
-
-    Examples
-    --------
-    >>> print(element("p", Markup("a<br>b")), element("p", "a<br>b"))
-    <p>a<br>b</p> <p>a&lt;br&gt;b</p>
-    """
+    """Text that is HTML already, and is not escaped again."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: object, **attributes: object) -> Markup:
-    """Write an element.
+    """Write an element; of its children all but `Markup` is escaped.
 
-    Parameters
-    ----------
-    name : str
-    *children : object
-        What it holds, one after the other; all but `Markup` is escaped.
-    **attributes : object
-        Its attributes: ``class_`` for class, ``data_row`` for data-row. None leaves one out, True writes the
-        name alone.
-
-    Returns
-    -------
-    Markup
+    Attributes: ``class_`` for class, ``data_row`` for data-row. None leaves one out, True writes the name alone.
 
     Examples
     --------
@@ -56,13 +39,7 @@ def element(name: str, /, *children: object, **attributes: object) -> Markup:
 
 
 def joined(parts: Iterable[object]) -> Markup:
-    """Concatenate parts.
-
-    Examples
-    --------
-    >>> print(joined(["<", element("br"), 3]))
-    &lt;<br>3
-    """
+    """Concatenate parts; all but `Markup` is escaped."""
     return Markup("".join(part if isinstance(part, Markup) else _escaped(part) for part in parts))
 
 

@@ -27,31 +27,10 @@ __all__ = ["payload", "safe_json"]
 def payload(reported: ReportedModel, level: float, test: Drift | None = None, **more: Any) -> dict[str, Any]:
     """Return all values that the script needs to draw the tree and to predict with it.
 
-    Parameters
-    ----------
-    reported : ReportedModel
-    level : float
-        Of the intervals.
-    test : Drift, optional
-        The test rows, leaf by leaf.
-    **more : object
-        Whatever else the page's parts want to say.
-
-    Returns
-    -------
-    dict
-        Probabilities bit for bit (float64, base64); their bounds in steps of 1/65535; evidence as what stops
-        at each node, class by class, in the tree's whole numbers. Where the target is numeric, means and their
-        bounds as float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if
-        the most probable class is decided. ``slopes`` has the terms of leaves, as numbers and as words; None if there
-        are none.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> found = payload(ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"])), 0.9)
-    >>> found["nodes"]["children"], found["nodes"]["threshold"], found["nodes"]["own"]
-    ([2, 0, 0], [0.5, None, None], [[], [0, 1], [1, 1]])
+    Probabilities are bit for bit (float64, base64), their bounds in steps of 1/65535; evidence is what stops at each
+    node, class by class, in the tree's whole numbers. Where the target is numeric, there are means and their bounds as
+    float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if the most
+    probable class is decided. ``slopes`` has the terms of leaves, as numbers and as words; None if there are none.
     """
     tree = reported.tree
     skeleton = tree.skeleton
@@ -103,13 +82,7 @@ def payload(reported: ReportedModel, level: float, test: Drift | None = None, **
 
 
 def safe_json(value: Any) -> str:
-    r"""Encode JSON that is safe inside a script element.
-
-    Examples
-    --------
-    >>> print(safe_json(["</script>", "\u2028", "&"]))
-    ["\u003c/script\u003e","\u2028","\u0026"]
-    """
+    """Encode JSON that is safe inside a script element."""
     written = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -35,12 +35,6 @@ class ReportedModel:
         How the library that grew the tree reads rows, where it is not Hornbeam.
     prepares : bool, default False
         Whether steps of a pipeline change the rows before.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])).kind
-    'TreeClassifier'
     """
 
     tree: Tree

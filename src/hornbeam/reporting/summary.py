@@ -17,30 +17,7 @@ _MOST_NAMES, _MOST_LETTERS = 5, 40
 
 
 def summary_sentences(reported: ReportedModel, scored: ScoredRows | None, scores: list[Score]) -> list[str]:
-    """Describe the model, the rows of its leaves, and the quality of its predictions.
-
-    Parameters
-    ----------
-    reported : ReportedModel
-    scored : ScoredRows, optional
-    scores : list of Score
-        Those of the scored.
-
-    Returns
-    -------
-    list of str
-        Three short paragraphs.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier(smoothing="laplace").fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
-    >>> for sentence in summary_sentences(ReportedModel.of(tree), None, []):
-    ...     print(sentence)
-    This decision tree has 2 leaves and predicts the probabilities of 2 classes (no, yes). It was trained on ...
-    A leaf has 2 training rows. Its probabilities are smoothed: those of the nodes above count ...
-    No test rows were given, so this report has no scores.
-    """
+    """Describe the model, the rows of its leaves, and the quality of its predictions, in three paragraphs."""
     return [_what(reported.tree), _ground(reported.tree), _quality(scored, scores)]
 
 
@@ -89,14 +66,7 @@ def _ground(tree: Tree) -> str:
 
 
 def prior_source(tree: Tree) -> str:
-    """Name what the probabilities of leaves are smoothed towards.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> prior_source(TreeClassifier().fit([[0], [1]], ["no", "yes"]).tree_)
-    'the nodes above'
-    """
+    """Name what the probabilities of leaves are smoothed towards."""
     return "the model it was distilled from" if is_distilled(tree) else "the nodes above"
 
 
@@ -125,24 +95,12 @@ def _regression_quality(scored: ScoredRows, error: Score, explained: Score) -> s
 
 
 def shown(name: str) -> str:
-    """Shorten a name that is too long for a sentence.
-
-    Examples
-    --------
-    >>> len(shown("x" * 10_000))
-    40
-    """
+    """Shorten a name that is too long for a sentence."""
     return shortened(name, _MOST_LETTERS)
 
 
 def listed(names: list[str]) -> str:
-    """List some names, and how many more there are.
-
-    Examples
-    --------
-    >>> listed(list("abc")), listed(list("abcdefgh"))
-    ('a, b, c', 'a, b, c, d, e and 3 more')
-    """
+    """List some names, and how many more there are."""
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"

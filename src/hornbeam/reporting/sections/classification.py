@@ -97,14 +97,7 @@ def decision_section(reported: ReportedModel, scored: ScoredRows | None) -> Mark
 
 
 def rule_sentence(reported: ReportedModel) -> str:
-    """Describe how the model turns probabilities into a decision.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> rule_sentence(ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])))
-    'The model decides for the most probable class.'
-    """
+    """Describe how the model turns probabilities into a decision."""
     rule = reported.tree.decision
     if rule.is_default:
         return "The model decides for the most probable class."

@@ -73,19 +73,7 @@ def _node(tree: Tree, found: CandidateSplits) -> Markup:
 
 
 def competitor_grid(found: CandidateSplits) -> Grid:
-    r"""Tabulate the best splits of a node, that of the tree first.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[1, 5], [2, 6], [3, 5], [4, 6]], ["no", "no", "yes", "no"]
-    >>> [found] = competitors(TreeClassifier("id3").fit(X, y), (X, y), [0])
-    >>> print(competitor_grid(found).markdown())
-    | Split | Gain | Agreement |
-    |---|--:|--:|
-    | x0 ≤ 2.5 \| > 2.5 (in the tree) | 0.3113 | 1.00 |
-    | x1 ≤ 5.5 \| > 5.5 | 0.3113 | 0.00 |
-    """
+    """Tabulate the best splits of a node, that of the tree first."""
     splits = [split for split in found if split.chosen or split.rejected is None]
     splits = sorted(splits, key=lambda split: not split.chosen)[:_MOST_SPLITS]
     scores = [_SCORES[found.order]] if found.order in _SCORES else []  # beside the gain

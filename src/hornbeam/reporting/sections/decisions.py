@@ -28,14 +28,6 @@ def thresholds(reported: ReportedModel, scored: ScoredRows | None) -> dict[str, 
         ``said``, ``no`` and ``yes``: probabilities in order, and rows of the other class and of the class of interest;
         ``in_use``: the class of interest is decided above it; ``costs`` in use and ``counts`` of the decisions,
         true class by decided class, the class of interest second. None for more classes.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier(smoothing="laplace", costs=[[0, 1], [4, 0]]).fit([[0], [1]], [0, 1]))
-    >>> found = thresholds(reported, ScoredRows.of(reported, [[0], [1], [1]], [0, 0, 1]))
-    >>> round(found["in_use"], 3), [round(p, 3) for p in found["said"]], found["no"], found["yes"]
-    (0.2, [0.333, 0.667], [1, 1], [0, 1])
     """
     yes = reported.positive
     if reported.tree.n_classes != 2 or yes is None:

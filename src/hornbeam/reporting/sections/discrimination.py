@@ -85,16 +85,7 @@ def discrimination_text(reported: ReportedModel, scored: ScoredRows) -> list[str
 
 
 def decile_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
-    """Tabulate tenths of the test rows, the highest probabilities first.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]))
-    >>> scored = ScoredRows.of(reported, [[0]] * 8 + [[1]] * 2, ["no"] * 8 + ["yes"] * 2)
-    >>> decile_grid(reported, scored).rows[0]
-    ['1', '1', '1.000', '1', '1.000', '5.00', '50.0 %', '5.00', '0.500']
-    """
+    """Tabulate tenths of the test rows, the highest probabilities first."""
     assert reported.positive is not None
     observed = scored.observed(reported.positive)
     table = lift_table(observed, scored.predicted[:, reported.positive], n_rows=scored.count)
@@ -118,15 +109,7 @@ def decile_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
 
 
 def class_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
-    """Tabulate the classes: rows, decisions, recall, precision and area under the curve.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1], [2]], ["a", "b", "c"]))
-    >>> class_grid(reported, ScoredRows.of(reported, [[0], [1], [1]], ["a", "b", "a"])).rows[0]
-    ['a', '2', '1', '0.500', '1.000', '0.750']
-    """
+    """Tabulate the classes: rows, decisions, recall, precision and area under the curve."""
     confusion, rows = scored.confusion, []
     for k, label in enumerate(reported.tree.schema.classes[:_MOST_CLASSES]):
         observed = scored.observed(k)

@@ -63,21 +63,7 @@ def earlier_text(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) 
 
 
 def earlier_grids(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> list[Grid]:
-    """Tabulate the scores of both models, the changes of decisions, and the nodes where most change.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]] * 5, list("aabb") * 5
-    >>> reported, old = (ReportedModel.of(TreeClassifier("cart").fit(X, part)) for part in (y, list("abab") * 5))
-    >>> scored = ScoredRows.of(reported, X, y, earlier=old.tree)
-    >>> grids = earlier_grids(reported, scored, scored.earlier)
-    >>> print(grids[1].markdown())
-    | Earlier decision | Decision now | Rows | Earlier right | Now right |
-    |---|---|--:|--:|--:|
-    | a | b | 5 | 0 | 5 |
-    | b | a | 5 | 0 | 5 |
-    """
+    """Tabulate the scores of both models, the changes of decisions, and the nodes where most change."""
     scores = Grid(
         "Scores of both models on the test rows",
         ["Score", "Earlier model", "This model", "Better by"],

@@ -64,19 +64,7 @@ def _unvaried(tree: Tree, scored: ScoredRows | None) -> Markup | str:
 
 
 def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
-    """Tabulate the features, the most important first, with their values in the test rows.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier("cart").fit([[0.0, 5], [1.0, 5]], ["no", "yes"]))
-    >>> scored = ScoredRows.of(reported, [[0.25, np.nan], [1.0, 5.0]], ["no", "yes"])
-    >>> print(feature_grid(reported.tree, scored).markdown())
-    | Feature | Kind | Importance | Tests | When missing | Values | Missing |
-    |---|---|--:|--:|---|---|--:|
-    | x0 | numeric | 1.000 | 1 | stop | 0.25 to 1, median 0.625 | 0 |
-    | x1 | numeric | 0.000 | 0 | not tested | 5 to 5, median 5 | 1 (50.0 %) |
-    """
+    """Tabulate the features, the most important first, with their values in the test rows."""
     weight, skeleton = importance(tree), tree.skeleton
     tests = np.bincount(skeleton.feature[skeleton.feature >= 0], minlength=tree.schema.n_features)
     order = np.lexsort((np.arange(len(weight)), -weight))[:_MOST_FEATURES].tolist()

@@ -69,18 +69,7 @@ def _spread(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> str:
 
 
 def group_grid(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> Grid:
-    """Tabulate the groups.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier(smoothing="laplace").fit([[0], [1]] * 9, ["no", "yes"] * 9))
-    >>> rows = [[0], [1], [1], [1]]
-    >>> scored = ScoredRows.of(reported, rows, ["no", "no", "yes", "yes"], groups=["a", "a", "b", "b"])
-    >>> found = group_grid(reported, scored, scored.groups)
-    >>> found.header[:4], found.rows[0][0], found.rows[1][:3]
-    (['Group', 'Rows', 'True rate', 'Mean probability'], 'a', ['b', '2', '1.000'])
-    """
+    """Tabulate the groups."""
     columns = (
         _regression
         if reported.tree.is_regression

@@ -137,13 +137,7 @@ def _identity(tree: Tree) -> dict[str, str]:
 
 
 def setting_text(value: Any) -> str:
-    """Write a setting on one line.
-
-    Examples
-    --------
-    >>> setting_text(None), setting_text("auto"), setting_text({"a": 1})
-    ('None', 'auto', "{'a': 1}")
-    """
+    """Write a setting on one line."""
     predicted = value if isinstance(value, str) else repr(value)
     predicted = "".join(c if c.isprintable() else " " for c in predicted)
     return shortened(" ".join(predicted.split()), _MOST_LETTERS)

@@ -14,13 +14,7 @@ __all__ = ["regression_calibration_section", "round_scale"]
 
 
 def round_scale(low: float, high: float) -> tuple[float, float]:
-    """Choose the ends of an axis with five round ticks that covers some numbers.
-
-    Examples
-    --------
-    >>> round_scale(68.7, 265.1), round_scale(-0.03, 0.05), round_scale(3.0, 3.0)
-    ((0.0, 300.0), (-0.05, 0.05), (2.0, 4.0))
-    """
+    """Choose the ends of an axis with five round ticks that covers some numbers."""
     largest = max(abs(low), abs(high))
     if high - low <= 1e-9 * largest:  # too little for ticks that differ
         low, high = low - max(1.0, 1e-9 * largest), high + max(1.0, 1e-9 * largest)
