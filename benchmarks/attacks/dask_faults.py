@@ -261,6 +261,7 @@ def fill(cluster: Local, number: int) -> None:
 def limit_files(most: int) -> None:
     import resource
 
+    sys.dont_write_bytecode = True  # Python would keep the cut bytecode of a module
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
 

@@ -75,6 +75,7 @@ class Limits:
     def set(self) -> None:
         told = self.limits
         if "file" in told:
+            sys.dont_write_bytecode = True  # Python would keep the cut bytecode of a module
             self._limit(resource.RLIMIT_FSIZE, int(told["file"]))
         if "open" in told:
             self._limit(

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of the s
 SCRIPT = """
 import resource, sys
 from pathlib import Path
+sys.dont_write_bytecode = True  # Python keeps the cut bytecode of a module that is imported below the limit
 import numpy as np, pandas as pd
 import hornbeam
 from hornbeam.errors import HornbeamError

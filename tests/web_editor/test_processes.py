@@ -55,8 +55,9 @@ while True:
         session.save()
 """
 FULL_DISK = """
-import json, resource
+import json, resource, sys
 from tab import Tab
+sys.dont_write_bytecode = True  # Python keeps the cut bytecode of a module that is imported below the limit
 def limit(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 with workbench(model, X, y, output=output, show=False) as running:
