@@ -6,8 +6,7 @@ Reading order:
 - `table`: what it returns.
 - `training_rows`: the encoded rows in memory; `node_rows`: those that reach a node; `source_rows`: rows that stay in
   files or with an engine.
-- `node_histogram`: counts either; `counted_node`: a node with these counts; `target_moments`: means of a numeric
-  target.
+- `node_histogram`: counts either; `counted_node`: a node with these counts.
 - `counted_candidates`: from the counts to the table.
 - `held_out_rows`, `held_out_gain`: the gain of a split on other rows.
 """

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from fractions import Fraction
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.errors import DataError
 from hornbeam.explain.candidates.node_histogram import NodePlace
-from hornbeam.explain.candidates.target_moments import TargetUnits
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import NodeCells, Way
 from hornbeam.kernels import subtree
@@ -22,24 +22,35 @@ from hornbeam.typing import Counts, Floats, Indices
 __all__ = ["CountedNode", "association", "refuse_empty"]
 
 
+class TargetUnits(NamedTuple):
+    """The value of one step of weight, sum and sum of squares of a numeric target, and their ratios."""
+
+    weight: float
+    square: float
+    mean_ratio: Fraction
+    square_ratio: Fraction
+
+    @classmethod
+    def of(cls, units: Floats) -> Self:
+        """Compute the ratios of `hornbeam.tree.evidence.numeric.numeric_units`."""
+        weight, total, square = (Fraction(unit) for unit in units.tolist())
+        return cls(float(weight), float(square), total / weight, total * total / (weight * square))
+
+    def moments(self, weight: int, total: int, squares: int) -> tuple[float, float, float]:
+        """Return weight, mean and sum of squared deviations; the sums are in steps, and nothing cancels."""
+        a, b = self.mean_ratio.as_integer_ratio()
+        c, d = self.square_ratio.as_integer_ratio()
+        around = (squares * weight * d - total * total * c) / (weight * d)
+        return weight * self.weight, total * a / (weight * b), max(0.0, around * self.square)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedNode:
     """A node of a tree, and the histogram of the rows that reach it.
 
-    Parameters
-    ----------
-    tree : Tree
-    bins : Bins
-    grower : Grower
-    place : NodePlace
-    cells : NodeCells
-        The histogram.
-    by_child : int64 array of shape (n_slots, n_cells, n_channels)
-        The evidence of each code in each child of the tree's split, rows of no child last.
-    row_steps : float64 array
-        Steps of evidence in a row of weight 1, for each class; one number for a numeric target.
-    units : TargetUnits
-        Of the sums of a numeric target.
+    `by_child`, of shape (n_slots, n_cells, n_channels), is the evidence of each code in each child of the tree's split,
+    rows of no child last. `row_steps` are the steps of evidence in a row of weight 1, for each class; one number for a
+    numeric target.
     """
 
     tree: Tree
@@ -63,13 +74,7 @@ class CountedNode:
         units: Floats,
         n_all: int,
     ) -> Self:
-        """Make it from the counts of all rows.
-
-        Raises
-        ------
-        DataError
-            If no row reaches the node.
-        """
+        """Make it from the counts of all rows; a `DataError` if no row reaches the node."""
         cells, parts, squares, beside = counts
         spec, by_slot = place.spec, cells.reshape(place.n_slots, -1)
         whole = by_slot.sum(axis=0, dtype=cells.dtype)
@@ -136,12 +141,9 @@ class CountedNode:
     def associations(self, ways: Sequence[Way]) -> list[float | None]:
         """Measure how well each split stands in for that of the tree.
 
-        Returns
-        -------
-        list of float or None
-            The share of the errors of "every row goes to the largest child" that the split avoids, as for surrogate
-            splits :cite:p:`breiman1984`: 1 if it separates the rows as the split of the tree does, 0 if it says nothing
-            about their child. None if there is no error to avoid, or the node is a leaf.
+        The share of the errors of "every row goes to the largest child" that the split avoids, as for surrogate splits
+        :cite:p:`breiman1984`: 1 if it separates the rows as the split of the tree does, 0 if it says nothing about
+        their child. None if there is no error to avoid, or the node is a leaf.
         """
         if len(self.by_child) == 1:
             return [None] * len(ways)
@@ -188,13 +190,7 @@ def refuse_empty(n_rows: int, n_all: int, node: int) -> None:
 
 
 def association(pairs: Floats) -> float | None:
-    """Measure how well one split stands in for another, from the weight of the rows of each pair of their children.
-
-    Examples
-    --------
-    >>> association(np.array([[2.0, 0.0], [1.0, 1.0]]))
-    0.5
-    """
+    """Measure how well one split stands in for another, from the weight of the rows of each pair of their children."""
     whole = pairs.sum()
     errors_of_largest = whole - pairs.sum(axis=1).max(initial=0.0)
     if errors_of_largest <= 0:

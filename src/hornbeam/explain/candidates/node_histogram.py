@@ -31,17 +31,9 @@ _FEW = 4  # children of a numeric split, and the rows of none
 class NodePlace:
     """A node of a tree, and how rows that reach it are counted.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    node : int
-    spec : GrowthSpec
-        Of the search for splits.
-    weighted : bool
-        Whether the rows have weights in this search.
-    shares : int64 array of shape (n_nodes,), optional
-        Weights that rows with a missing value are divided by, if they go to every child; by default the known values
-        of the rows themselves, which must then be all rows.
+    `weighted` is whether rows have weights in the search for splits. `shares` are the weights that rows with a missing
+    value are divided by, if they go to every child; by default the known values of the rows themselves, which must then
+    be all rows.
     """
 
     skeleton: Skeleton
@@ -90,21 +82,10 @@ class NodePlace:
     def count(
         self, table: Table, rows: Rows, at: NDArray[np.intp], weight: Counts | None
     ) -> list[NDArray[np.int64] | Cells]:
-        """Count rows of the node; the sums of several tables add up.
+        """Count rows of the node, `at` and `weight` of `rows_here`; the sums of several tables add up.
 
-        Parameters
-        ----------
-        table : Table
-        rows : Rows
-            The same rows, encoded.
-        at, weight
-            Of `rows_here`.
-
-        Returns
-        -------
-        list of arrays
-            The cells of each slot; sums of squares for the variance of S-values, of squares of the target by code, and
-            of rows beside the path, for bounds: each of size 0 where it is not needed.
+        Returns the cells of each slot; sums of squares for the variance of S-values, of squares of the target by code,
+        and of rows beside the path, for bounds: each of size 0 where it is not needed.
         """
         spec = self.spec
         here = rows.take(at)._replace(weight=weight)

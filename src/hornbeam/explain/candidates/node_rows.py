@@ -29,22 +29,8 @@ __all__ = ["NodeRows"]
 class NodeRows:
     """A table encoded for growing, and the parts of its rows that reach a node.
 
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-        All rows; with class weights, if the tree was grown with them.
-    bins : Bins
-    grower : Grower
-    search : Search
-        Rules and weights.
-    place : NodePlace
-    rows : Rows
-        All rows, encoded, in the weights of the search for splits.
-    at : array of int
-        The rows that reach the node.
-    weight : int64 array or None
-        Their weights at the node in the search for splits; None if each is 1.
+    `table` has class weights, if the tree was grown with them; `rows` are the same rows in the weights of the search
+    for splits. `at` are those that reach the node, `weight` their weights there, None if each is 1.
     """
 
     tree: Tree
@@ -59,13 +45,7 @@ class NodeRows:
 
     @classmethod
     def of(cls, tree: Tree, encoded: EncodedTable, grower: Grower, node: int) -> "NodeRows":
-        """Find the rows of a node among encoded rows.
-
-        Raises
-        ------
-        DataError
-            If no row reaches the node.
-        """
+        """Find the rows of a node among encoded rows; a `DataError` if there are none."""
         table, bins = encoded.table, encoded.bins
         rows, search = search_table(grower, table, bins, encoded.codes)
         place = NodePlace(
