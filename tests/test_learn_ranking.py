@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from hornbeam.kernels.lambdas import lambdas
+from hornbeam.kernels.leafwise import lambdas
 
 PAGE = (Path(__file__).parents[1] / "docs" / "learn" / "ranking.md").read_text(encoding="utf-8")
 GRADE = {"A": 0, "B": 1, "C": 2}

@@ -25,8 +25,7 @@ from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.edit import count_rows
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.subtree import replace_subtree, subtree
-from hornbeam.tree.walk import descendants
+from hornbeam.tree.walk import descendants, replace_subtree, subtree
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, regression_tables, training_tables
 

@@ -6,7 +6,7 @@ import pytest
 import hornbeam
 from hornbeam import TreeClassifier, report
 from hornbeam.storage import compare, read_any
-from hornbeam.tree.recorded_edit import recorded_edits
+from hornbeam.tree.edit import recorded_edits
 
 
 @pytest.fixture

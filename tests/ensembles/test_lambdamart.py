@@ -10,7 +10,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import ndcg
-from hornbeam.kernels.lambdas import lambdas
+from hornbeam.kernels.leafwise import lambdas
 
 
 def test_gradients_worked_by_hand():

@@ -12,7 +12,7 @@ from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import BayesRisk
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import with_decision
 
 X, y = load_breast_cancer(return_X_y=True)

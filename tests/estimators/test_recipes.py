@@ -15,8 +15,7 @@ from hornbeam.data import Table
 from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HDP, HGS, Laplace
-from hornbeam.tree.decision.costs import Costs
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tuning import CrossValidated
 from support.examples import examples

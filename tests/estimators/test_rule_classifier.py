@@ -20,7 +20,7 @@ from hornbeam.interop import from_sklearn
 from hornbeam.plots import LeafDisplay, TreeDisplay
 from hornbeam.rules import choose_rules, extract, simplify
 from hornbeam.tree.route import predict_rows
-from hornbeam.tree.statistics.bounds import rate_bounds
+from hornbeam.tree.statistics import rate_bounds
 
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)

@@ -12,7 +12,7 @@ from hornbeam.evaluation import ScoreSums
 from hornbeam.evaluation.tree_scores import score_tree, tree_reliability
 from hornbeam.interop import to_sklearn
 from hornbeam.tree import with_slopes
-from hornbeam.tree.decision.base_rate import adjust_to_prior
+from hornbeam.tree.evidence.base_rate import adjust_to_prior
 from hornbeam.tree.route import predict_rows
 from support.reference_slopes import decided, predicted
 from support.strategies import slopes_of

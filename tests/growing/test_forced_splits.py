@@ -19,7 +19,7 @@ from hornbeam.growing.grower import grow_in_memory
 from hornbeam.recipe import Recipe
 from hornbeam.tree import Skeleton, count_rows
 from hornbeam.tree.evidence.numeric import numeric_units
-from hornbeam.tree.subtree import replace_subtree
+from hornbeam.tree.walk import replace_subtree
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, regression_tables, training_tables
 

@@ -8,7 +8,7 @@ import pytest
 import scipy
 from scipy import special
 
-from hornbeam.kernels.beta import beta_cdf, beta_quantile, student_bound
+from hornbeam.kernels.elementary import beta_cdf, beta_quantile, student_bound
 
 SCIPY = tuple(int(part) for part in scipy.__version__.split(".")[:2])
 LARGEST = {"few rows": (-2, 1.5), "some rows": (-1, 4), "many rows": (2, 9)}

@@ -12,7 +12,7 @@ from hornbeam.evaluation.row_scores import area_under_curve
 from hornbeam.evaluation.score_intervals import class_scores
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.tree.decision.base_rate import base_rate
+from hornbeam.tree.evidence.base_rate import base_rate
 
 
 def noisy(n, n_classes, seed=0):

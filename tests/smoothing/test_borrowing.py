@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
+from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
 from hornbeam.smoothing import HGS, Borrowing
 from support import reference_smoothing
 from support.examples import examples

@@ -8,7 +8,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.hdp import sample
+from hornbeam.kernels.smoothing import sample_hdp
 from hornbeam.smoothing import HDP, Tying
 from support.examples import examples
 from support.reference_smoothing import exact_hdp, stirling
@@ -191,4 +191,4 @@ def test_the_kernel_raises_for_invalid_arrays(wrong):
         "concentration": 1.0,
     }
     with pytest.raises(ValueError, match=r"must|groups"):
-        sample(**(fine | wrong), sweeps=2, burn_in=0, seed=0, root_concentration=2.0)
+        sample_hdp(**(fine | wrong), sweeps=2, burn_in=0, seed=0, root_concentration=2.0)

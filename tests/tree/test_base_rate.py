@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
-from hornbeam.tree.decision.base_rate import adjust_bound_to_prior, adjust_to_prior, base_rate, prior_factors
+from hornbeam.tree.evidence.base_rate import adjust_bound_to_prior, adjust_to_prior, base_rate, prior_factors
 from support.examples import examples
 
 rates = st.lists(st.integers(1, 50), min_size=2, max_size=5).map(lambda n: np.array(n) / sum(n))

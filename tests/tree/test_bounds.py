@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hornbeam.tree.statistics.bounds import (
+from hornbeam.tree.statistics import (
     mean_bounds,
     mean_in_bounds,
     moved_rate_bounds,

@@ -12,6 +12,7 @@ from hornbeam.tree.condition import (
     merge_conditions,
     merged_path_conditions,
     path_conditions,
+    shorter_side,
 )
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
@@ -145,3 +146,14 @@ def test_a_row_meets_exactly_the_conditions_on_its_path(both, make):
 def test_merged_paths_agree_with_one_path_at_a_time(tree):
     found = dict(merged_path_conditions(tree))
     assert found == {node: merge_conditions(path_conditions(tree, node)) for node in range(tree.n_nodes)}
+
+
+@given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
+def test_the_shorter_list_describes_the_same_set(drawn):
+    n, codes = drawn
+    listed, left_out = shorter_side(sorted(codes), n)
+    assert (set(range(n)) - set(listed) if left_out else set(listed)) == codes
+    assert listed == sorted(listed)
+    assert len(listed) <= max(3, n - len(codes)) or not left_out
+    if len(codes) > 3:
+        assert len(listed) == min(len(codes), n - len(codes))

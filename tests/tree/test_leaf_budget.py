@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbeam.data import Table
 from hornbeam.growing import Grower, Missing
-from hornbeam.tree.leaf_budget import keep_best_leaves
+from hornbeam.tree.edit import keep_best_leaves
 from support.examples import examples
 from support.reference_growing import Node, Twin, weight_of
 from support.strategies_growing import bins_of, growers, random_table, training_tables

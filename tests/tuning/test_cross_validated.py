@@ -15,7 +15,7 @@ from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumErro
 from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted, CrossValidated
 from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, evaluate_pruners, losses

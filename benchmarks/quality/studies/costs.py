@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.quality.studies.methods import Group, Outcome
 from benchmarks.quality.studies.sets import SEED, Fold
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 
 MATRICES = ("rare", "ordered", "random")
 DECISIONS = ("likeliest", "cheapest")

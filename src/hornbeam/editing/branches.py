@@ -15,9 +15,8 @@ from hornbeam.explain.candidates.list_splits import candidates_at, check_node
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.subtree import subtree
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import leaves_below
+from hornbeam.tree.walk import leaves_below, subtree
 from hornbeam.typing import Floats
 
 __all__ = ["branch_with_groups", "branch_with_threshold", "check_inner_node", "grown_branch"]

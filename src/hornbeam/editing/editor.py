@@ -32,12 +32,10 @@ from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import slot_condition
-from hornbeam.tree.edit import count_rows
-from hornbeam.tree.leaf_budget import keep_best_leaves
-from hornbeam.tree.recorded_edit import RecordedEdit
+from hornbeam.tree.edit import RecordedEdit, count_rows, keep_best_leaves
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
-from hornbeam.tree.subtree import subtree
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import subtree
 from hornbeam.typing import Floats
 
 __all__ = ["Edit", "TreeEditor"]

@@ -20,9 +20,8 @@ from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.edit import collapse, count_rows, fractional_unit, with_decision
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.subtree import replace_subtree
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import features_above
+from hornbeam.tree.walk import features_above, replace_subtree
 from hornbeam.typing import Floats
 
 __all__ = ["replace_branch"]

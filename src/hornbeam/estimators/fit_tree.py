@@ -16,7 +16,7 @@ from hornbeam.estimators.parameters.fields import TreeClassifierParameters, Tree
 from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.recipe import Fitter
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import record_groups, with_decision
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats

@@ -19,8 +19,7 @@ from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import number, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.rules import RuleSet, choose_rules, extract, simplify
-from hornbeam.tree.decision.costs import Costs
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path_tests

@@ -20,10 +20,9 @@ from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeClassifierParameters
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.smoothing import effective_size
-from hornbeam.tree.decision.base_rate import adjust_to_prior, prior_factors
-from hornbeam.tree.decision.costs import Costs
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
+from hornbeam.tree.evidence.base_rate import adjust_to_prior, prior_factors
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.typing import Floats
 

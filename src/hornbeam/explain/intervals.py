@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table, as_table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.tree.decision.base_rate import adjust_bound_to_prior
+from hornbeam.tree.evidence.base_rate import adjust_bound_to_prior
 from hornbeam.tree.evidence.fractional import next_slots
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.route import predict_rows, route
-from hornbeam.tree.statistics.bounds import mean_bounds, moved_rate_bounds, rate_bounds
+from hornbeam.tree.statistics import mean_bounds, moved_rate_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
@@ -42,7 +42,7 @@ def interval(
     Notes
     -----
     A node of probability p and effective size s (`hornbeam.smoothing.interval_calibration.effective_size`) has the
-    bounds of a beta distribution (`hornbeam.tree.statistics.bounds.rate_bounds`): for p = 0 the lower bound is 0 and
+    bounds of a beta distribution (`hornbeam.tree.statistics.rate_bounds`): for p = 0 the lower bound is 0 and
     the upper one about 2 / s.
 
     The interval of a mean is that of Student's t with s degrees of freedom, and the variance of
@@ -79,7 +79,7 @@ def predict_interval(
     level : float, default 0.9
         Probability that the interval holds the true rate.
     factors : float64 array of shape (n_classes,), optional
-        Ratio of new to old base rate of each class (`hornbeam.tree.decision.base_rate`).
+        Ratio of new to old base rate of each class (`hornbeam.tree.evidence.base_rate`).
     n_jobs : int, default 1
         Threads.
 

@@ -13,7 +13,7 @@ from hornbeam.export.prediction_text import interval_text, prediction_text
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import label_text, pluralise
 from hornbeam.grid import Grid
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats, Label

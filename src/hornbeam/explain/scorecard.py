@@ -17,7 +17,7 @@ from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_
 from hornbeam.export.wording import label_text, threshold_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats, Label

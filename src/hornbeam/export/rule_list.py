@@ -14,7 +14,7 @@ from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.rules.rule import Rule, RuleSet, rules_of
 from hornbeam.tree import Condition
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import class_code
 from hornbeam.typing import Label
 
 __all__ = ["ShownRules", "rules_dict", "rules_markdown", "rules_text"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.tree import Tree
-from hornbeam.tree.categories import shorter_side
+from hornbeam.tree.condition import shorter_side
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD
 

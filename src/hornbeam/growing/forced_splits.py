@@ -23,8 +23,7 @@ from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, PathRules, Rows, Split
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
-from hornbeam.tree.subtree import replace_subtree
-from hornbeam.tree.walk import descendants, features_above, pull_up
+from hornbeam.tree.walk import descendants, features_above, pull_up, replace_subtree
 from hornbeam.typing import Counts, Floats
 
 __all__ = [

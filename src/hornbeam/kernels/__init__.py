@@ -4,12 +4,11 @@ Reading order:
 
 - ``subtree``: rows, growth spec, cells and splits; growing in memory.
 - ``levelwise``: histograms and splits of many nodes, for growing level by level.
-- ``leafwise``: growing best first, for boosting.
+- ``leafwise``: growing best first, for boosting; gradients of LambdaMART.
 - ``census``, ``encode``: bin boundaries and bin codes.
-- ``route``, ``slopes``: routing of rows and prediction.
+- ``route``: routing of rows and prediction; narrow slot maps.
 - ``sweep``: pruning.
-- ``stacked_trees``, ``hdp``: smoothing.
-- ``lambdas``: gradients of LambdaMART.
-- ``elementary``, ``beta``, ``sums``: arithmetic with the same bits on every machine.
-- ``slots``, ``pool``: narrow slot maps; a thread pool.
+- ``smoothing``: borrowing in several trees; sampling of an HDP.
+- ``elementary``, ``sums``: arithmetic with the same bits on every machine.
+- ``pool``: a thread pool.
 """

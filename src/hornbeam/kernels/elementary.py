@@ -1,4 +1,4 @@
-"""exp and log with the same bits on every machine, unlike NumPy's."""
+"""exp, log, and the beta and Student's t distributions, with the same bits on every machine, unlike NumPy's."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from hornbeam import _native
 from hornbeam.typing import Floats
 
-__all__ = ["exp", "exp2", "log", "log2"]
+__all__ = ["beta_cdf", "beta_quantile", "exp", "exp2", "log", "log2", "student_bound"]
 
 
 def exp(values: ArrayLike) -> Floats:
@@ -34,3 +34,33 @@ def log2(values: ArrayLike) -> Floats:
 def _each(kernel: Callable[[Floats], Floats], values: ArrayLike) -> Floats:
     array = np.ascontiguousarray(values, np.float64)
     return kernel(array.ravel()).reshape(np.shape(values))
+
+
+_LEAST, _MOST = 1e-100, 1e100  # beyond, the distribution is a single point in 64 bits
+
+
+def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
+    """Return the distribution function of the beta distribution at x, within 1e-10; shapes are broadcast."""
+    a, b, x = np.broadcast_arrays(*(np.asarray(values, np.float64) for values in (a, b, x)))
+    found: Floats = _native.beta_cdf(_parameter(a), _parameter(b), np.ascontiguousarray(x).ravel())
+    return found.reshape(a.shape)
+
+
+def beta_quantile(a: ArrayLike, b: ArrayLike, p: float) -> Floats:
+    """Return the p-quantile of the beta distribution; shapes are broadcast."""
+    a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    found: Floats = _native.beta_quantile(_parameter(a), _parameter(b), p)
+    return found.reshape(a.shape)
+
+
+def student_bound(freedom: ArrayLike, level: float) -> Floats:
+    """Return the half-width of the central interval of Student's t distribution with this probability."""
+    half = np.asarray(freedom, np.float64) / 2
+    # t² / (freedom + t²) is beta-distributed. It and its complement are computed apart, each with all of its digits.
+    within, rest = beta_quantile(0.5, half, level), beta_quantile(half, 0.5, 1 - level)
+    bound: Floats = np.sqrt(2 * half * within / rest)
+    return bound
+
+
+def _parameter(values: Floats) -> Floats:
+    return np.ascontiguousarray(np.clip(values, _LEAST, _MOST)).ravel()

@@ -1,4 +1,4 @@
-"""The kernel of boosting: a tree of sums grown best first, from encoded rows that stay in place."""
+"""The kernels of boosting: a tree of sums grown best first, from encoded rows that stay in place; LambdaMART."""
 
 from typing import NamedTuple
 
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from hornbeam import _native
 from hornbeam.kernels.subtree import GrowthSpec, Nodes
-from hornbeam.typing import Codes, Floats, Indices
+from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Gradients", "grow_leafwise"]
+__all__ = ["Gradients", "grow_leafwise", "lambdas"]
 
 
 class Gradients(NamedTuple):
@@ -60,3 +60,17 @@ def grow_leafwise(
         n_jobs,
     )
     return Nodes(*nodes), node
+
+
+def lambdas(
+    score: Floats,
+    gain: Floats,
+    rows: Counts,
+    starts: Counts,
+    sigma: float,
+    truncation: int | None,
+    normalize: bool,
+) -> tuple[Floats, Floats]:
+    """Return the negative gradient and the weight per row; query q has ``rows[starts[q]:starts[q + 1]]``."""
+    gradient, weight = _native.lambdas(score, gain, rows, starts, sigma, truncation or 0, normalize)
+    return gradient, weight

@@ -1,14 +1,16 @@
-"""Routing of rows to nodes, and the predictions there."""
+"""Routing of rows to nodes, the predictions there, and slot maps in int8 where possible."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam._native import Router as PackedRouter
+from hornbeam._native import SlopedLeaves as PackedLeaves
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["Router"]
+__all__ = ["Router", "SlopedLeaves", "Slots", "narrow_slots"]
 
 type Values = Floats | Sequence[Floats | Indices]
 type Row = Floats | Sequence[float]
@@ -85,3 +87,62 @@ def _n_rows(X: Values) -> int:
     if not X:
         raise ValueError("an empty list of columns does not say how many rows there are: pass `out`")
     return len(X[0])
+
+
+type Slots = NDArray[np.signedinteger[Any]]  # int8 or int32
+
+_LARGEST = 126  # so that slot + 1 still fits 8 bits
+
+
+def narrow_slots(slots: Slots) -> Slots:
+    """Return slots as int8 if all of them fit, else unchanged."""
+    if slots.dtype == np.int8 or (len(slots) and int(slots.max()) > _LARGEST):
+        return slots
+    return slots.astype(np.int8)
+
+
+class SlopedLeaves:
+    """The terms of the leaves of a router, packed for speed; each row goes to one node.
+
+    The terms are those of `hornbeam.tree.Slopes`; whatever could lead out of the arrays raises `ValueError`. In
+    regression they are added to a mean, else to logarithms of probabilities. Rows are given as to `Router`. The
+    interpreter's lock is released.
+    """
+
+    __slots__ = ("_packed",)
+
+    def __init__(
+        self,
+        router: Router,
+        belief: Floats,
+        node: Indices,
+        feature: Indices,
+        category: Indices,
+        low: Floats,
+        high: Floats,
+        centre: Floats,
+        slope: Floats,
+        *,
+        regression: bool,
+    ) -> None:
+        self._packed: Any = PackedLeaves(
+            router._packed, belief, node, feature, category, low, high, centre, slope, regression
+        )
+
+    def predict(self, X: Values, out: Floats) -> None:
+        """Write the prediction of each row to `out`, of shape (n_rows, n_outputs)."""
+        self._packed.fill_predictions(X, out)
+
+    def terms(self, X: Values, out: Floats) -> None:
+        """Write the sum of the terms of each row to `out`, of shape (n_rows, n_outputs)."""
+        self._packed.fill_terms(X, out)
+
+    def classes(self, X: Values, out: Indices) -> None:
+        """Write the first class of the largest score of each row to `out`, an int32 array of shape (n_rows,)."""
+        self._packed.fill_classes(X, out)
+
+    @property
+    def predict_row(self) -> Callable[[Row], tuple[float, ...]]:
+        """A function from one row to its prediction; nominal values are codes, NaN is missing."""
+        predict: Callable[[Row], tuple[float, ...]] = self._packed.predict_row
+        return predict

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hornbeam import _native
 from hornbeam._native import Columns, Missing, Nominal, PathRules, Rules, child_key
 from hornbeam.errors import DataError
-from hornbeam.kernels.slots import Slots, narrow_slots
+from hornbeam.kernels.route import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
 __all__ = [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.unwrap import single_tree, unwrap
 from hornbeam.typing import Label
 

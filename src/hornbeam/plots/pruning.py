@@ -10,7 +10,7 @@ from hornbeam.plots.canvas import COLORS, GREY, axes, legend
 from hornbeam.plots.estimator_access import fitted_tree
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.pruning.cost_complexity import cut_alphas
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tuning import CrossValidated
 from hornbeam.tuning.candidate_losses import CandidateLosses, Score, evaluate_alphas, losses
 from hornbeam.tuning.folds import route_held_out

@@ -15,7 +15,7 @@ from hornbeam.plots.estimator_access import fitted_tree
 from hornbeam.plots.tree_figure.drawing import draw_branches, draw_legend, draw_nodes, draw_texts
 from hornbeam.plots.tree_figure.figure_layout import FigureLayout, fit_to_page
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.walk import path
 from hornbeam.typing import Label

@@ -15,7 +15,7 @@ from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, least_
 from hornbeam.pruning.bottom_up import run_sweep, stopping_at_inner
 from hornbeam.pruning.held_out import PruningRows, held_out
 from hornbeam.pruning.pruner import NamedPruner
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.skeleton import Skeleton

@@ -15,7 +15,7 @@ from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
-from hornbeam.tree.statistics.pessimism import pessimistic_errors
+from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 

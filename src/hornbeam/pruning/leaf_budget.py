@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hornbeam.errors import ParameterError
-from hornbeam.tree.leaf_budget import keep_best_leaves
+from hornbeam.tree.edit import keep_best_leaves
 from hornbeam.tree.tree import Tree
 
 __all__ = ["LeafBudget"]

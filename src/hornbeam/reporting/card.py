@@ -21,9 +21,9 @@ from hornbeam.reporting.sections.scores import scores_of
 from hornbeam.reporting.sections.stability import as_stability
 from hornbeam.reporting.summary import shown, summary_sentences
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.base_rate import base_rate
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import recorded_groups
+from hornbeam.tree.evidence.base_rate import base_rate
 
 __all__ = ["model_card"]
 

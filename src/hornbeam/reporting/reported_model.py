@@ -9,8 +9,7 @@ from typing import Any, Self
 from hornbeam.data.table import Table
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.costs import Costs
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import Costs, class_code
 from hornbeam.tree.unwrap import single_tree, unwrap
 
 __all__ = ["ReportedModel"]

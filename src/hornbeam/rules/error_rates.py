@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.rules.coverage import Coverage, Words
-from hornbeam.tree.statistics.pessimism import pessimistic_errors
+from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.typing import Floats
 
 __all__ = ["ErrorRates", "least_needed"]

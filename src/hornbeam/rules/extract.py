@@ -10,7 +10,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.condition import Condition, branch_condition, merged_path_conditions
 from hornbeam.tree.slopes import Slopes
-from hornbeam.tree.statistics.pessimism import pessimistic_errors
+from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
@@ -43,7 +43,7 @@ def extract(
     merge : bool, default True
         Merge the conditions on each feature; otherwise one condition per split, at most 5,000,000 in all.
     confidence, constants
-        Of the pessimistic errors (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
+        Of the pessimistic errors (`hornbeam.tree.statistics.pessimistic_errors`).
     size : float64 array of shape (n_nodes,), optional
         Effective number of rows of each node; default: its rows, or their weight if that is less.
 

@@ -13,12 +13,12 @@ from hornbeam.data.table import as_table
 from hornbeam.errors import ParameterError
 from hornbeam.tree.arrays import read_only
 from hornbeam.tree.condition import Condition
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import with_belief, with_slopes
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.slopes import Slopes
-from hornbeam.tree.statistics.bounds import rate_bounds
+from hornbeam.tree.statistics import rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
 
@@ -105,7 +105,7 @@ class Rule:
         Returns
         -------
         low, high : float64 arrays of shape (n_classes,)
-            From `belief` and `size` (`hornbeam.tree.statistics.bounds.rate_bounds`).
+            From `belief` and `size` (`hornbeam.tree.statistics.rate_bounds`).
         """
         return rate_bounds(self.belief, np.full_like(self.belief, self.size), level)
 

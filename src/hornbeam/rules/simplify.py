@@ -30,7 +30,7 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
     confidence : float, default 0.25
         A smaller value gives higher error rates to rules with few rows, and removes more conditions.
     constants : {"j48", "c4.5"}, default "c4.5"
-        Constants of the pessimistic errors (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
+        Constants of the pessimistic errors (`hornbeam.tree.statistics.pessimistic_errors`).
 
     Returns
     -------

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
+from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities

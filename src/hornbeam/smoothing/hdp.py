@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.hdp import Posterior, sample
+from hornbeam.kernels.smoothing import Posterior, sample_hdp
 from hornbeam.smoothing.smoother import NamedSmoother, all_from_one, check_number, check_whole
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
@@ -146,7 +146,7 @@ class HDP(NamedSmoother):
     def sample(self, tree: Tree) -> Posterior:
         """Run the chain and return the means of belief, concentration and number of tables per node."""
         fixed = self.concentration
-        return sample(
+        return sample_hdp(
             tree.skeleton.parent,
             evidence_stopping(tree.skeleton, _whole_rows(tree)),
             self.tying.groups(tree.skeleton),

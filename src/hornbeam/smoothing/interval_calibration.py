@@ -13,7 +13,7 @@ from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
-from hornbeam.tree.statistics.bounds import mean_in_bounds, rate_in_bounds
+from hornbeam.tree.statistics import mean_in_bounds, rate_in_bounds
 from hornbeam.tree.tree import Step, Tree, unsmoothed
 from hornbeam.typing import Floats, Indices
 

@@ -14,7 +14,7 @@ from hornbeam.errors import StorageError
 from hornbeam.grid import Grid
 from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.tree import DecisionRule, Step, Tree
-from hornbeam.tree.recorded_edit import EDIT, RecordedEdit
+from hornbeam.tree.edit import EDIT, RecordedEdit
 
 __all__ = ["Difference", "compare"]
 

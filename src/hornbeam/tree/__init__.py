@@ -6,24 +6,21 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `level_order`: the numbering of nodes.
 `skeleton`: shape and splits.
 `slopes`: terms of leaves that change a prediction with the value of a feature.
-`walk`: sums, depths and paths over a skeleton.
-`subtree`: subtrees of a skeleton, taken out and put in.
+`walk`: sums, depths and paths over a skeleton; subtrees taken out and put in.
 `decision`: costs and the decision rule.
 `check`, `digest`: invariants and content hash of a tree.
 `tree`: the tree itself, a skeleton with evidence and belief.
 `route`: rows to nodes and predictions.
 `evidence`: counting, updating and standardising evidence.
-`edit`: new trees from old ones.
+`edit`: new trees from old ones, and edits by hand in a history.
 `condition`: conditions on paths to nodes.
 `importance`: feature importance of one tree or several.
-`recorded_edit`: edits by hand in a history.
-`leaf_budget`, `categories`, `unwrap`: small helpers.
+`unwrap`: the tree of an estimator, a search or a pipeline.
 `statistics`: confidence bounds and pessimistic errors, without a tree.
 """
 
 from hornbeam.tree.condition import Condition
-from hornbeam.tree.decision.costs import Costs
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief, with_slopes
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.level_order import level_order

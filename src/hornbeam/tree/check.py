@@ -17,7 +17,7 @@ from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import TreeError
 from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.arrays import expect, expect_array
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.slopes import Slopes, check_slopes
 from hornbeam.typing import Bools, Counts, Floats

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan, nextafter
 from typing import Any
@@ -23,6 +23,7 @@ __all__ = [
     "merge_conditions",
     "merged_path_conditions",
     "path_conditions",
+    "shorter_side",
     "slot_condition",
 ]
 
@@ -210,3 +211,17 @@ def merged_path_conditions(tree: Tree) -> Iterator[tuple[int, tuple[Condition, .
             new = branch_condition(tree, child)
             old = conditions.get(new.column)
             todo.append((child, conditions | {new.column: new if old is None else old & new}))
+
+
+_ALWAYS_LISTED = 3  # categories
+
+
+def shorter_side(codes: Sequence[int], n_categories: int) -> tuple[list[int], bool]:
+    """Choose the shorter list of codes: the categories of a set, or those outside it; True for those outside.
+
+    The categories outside are listed for sets of more than three categories, if fewer are outside than inside.
+    """
+    if len(codes) <= _ALWAYS_LISTED or 2 * len(codes) <= n_categories:
+        return list(codes), False
+    inside = set(codes)
+    return [code for code in range(n_categories) if code not in inside], True

@@ -1,11 +1,15 @@
 """Functions that make a new tree from a skeleton and a table, or from another tree.
 
 `count_rows` counts the rows of a table on a skeleton, `recount` on the skeleton of a tree; `collapse` turns nodes into
-leaves, `raise_child` replaces a node by one of its children; `with_belief`, `with_slopes` and `with_decision` set the
-predictions, the slopes of leaves and the decision rule.
+leaves, `keep_best_leaves` leaves a maximum number of leaves, `raise_child` replaces a node by one of its children;
+`with_belief`, `with_slopes` and `with_decision` set the predictions, the slopes of leaves and the decision rule.
 """
 
 from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +19,20 @@ from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.kernels.sums import row_sums
 from hornbeam.kernels.sweep import PrunedShape, prune_shape
 from hornbeam.tree.check import check_belief, check_decision
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.evidence.fractional import count_fractional
 from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
 from hornbeam.tree.level_order import take_ranges
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import STOP, Skeleton
 from hornbeam.tree.slopes import Slopes, check_slopes
-from hornbeam.tree.subtree import replace_subtree, subtree
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import pull_up
+from hornbeam.tree.walk import pull_up, replace_subtree, subtree
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
+    "EDIT",
+    "RecordedEdit",
     "collapse",
     "count_evidence",
     "count_rows",
@@ -35,14 +40,50 @@ __all__ = [
     "finer_unit",
     "fractional_unit",
     "integer_weights",
+    "keep_best_leaves",
     "raise_child",
     "record_groups",
+    "recorded_edits",
     "recorded_groups",
     "recount",
     "with_belief",
     "with_decision",
     "with_slopes",
 ]
+
+EDIT = "edit"  #: step of the history
+
+
+class RecordedEdit(NamedTuple):
+    """An edit in a history: what was done, and the reason and author, empty if they were not given.
+
+    `before` has the first 16 digits of the digest of the tree before the edit; it is empty in older files.
+    """
+
+    what: str
+    reason: str = ""
+    author: str = ""
+    before: str = ""
+
+    @classmethod
+    def of(cls, step: Step) -> Self:
+        """Read an edit from a step."""
+        known = dict(step.parameters)
+        return cls(*(str(known.get(name, "")) for name in cls._fields))
+
+    def step(self) -> Step:
+        """Return the edit as a step, without what was not given."""
+        return Step.of(EDIT, **{name: text for name, text in self._asdict().items() if text})
+
+    def __str__(self) -> str:
+        said = {"reason": self.reason, "author": self.author, "tree before": self.before}
+        return "; ".join([self.what, *(f"{name}: {text}" for name, text in said.items() if text)])
+
+
+def recorded_edits(history: Sequence[Step]) -> tuple[RecordedEdit, ...]:
+    """Return the edits of a history, first to last."""
+    return tuple(RecordedEdit.of(step) for step in history if step.name == EDIT)
+
 
 _GROUPS = "groups"  # step of the history
 
@@ -286,3 +327,33 @@ def recorded_groups(tree: Tree) -> int | None:
 
 def _append(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:
     return history if step is None else (*history, step)
+
+
+def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
+    """Keep the splits that best-first growing makes with at most ``max_leaf_nodes`` leaves.
+
+    A split does not depend on other parts of the tree. So the result of best-first growing is the full tree cut back to
+    the splits of largest gain times weight, parents before children. Of tied splits the first in level order is
+    kept; splits of unknown gain come last. A multiway split with too many children ends the growing.
+    """
+    if tree.n_leaves <= max_leaf_nodes:
+        return tree
+    skeleton = tree.skeleton
+    priority = np.nan_to_num(tree.gain) * tree.weight
+    kept = np.zeros(tree.n_nodes, dtype=bool)
+    frontier = [(-float(priority[0]), 0)]
+    n_leaves = 1
+    while frontier:
+        _, node = heapq.heappop(frontier)
+        n_children = int(skeleton.n_children[node])
+        if n_leaves + n_children - 1 > max_leaf_nodes:
+            break
+        kept[node] = True
+        n_leaves += n_children - 1
+        first = int(skeleton.first_child[node])
+        for child in range(first, first + n_children):
+            if skeleton.n_children[child]:
+                heapq.heappush(frontier, (-float(priority[child]), child))
+    return collapse(
+        tree, ~kept & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes)
+    )

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
-from hornbeam.kernels.route import Values
-from hornbeam.kernels.slopes import SlopedLeaves
+from hornbeam.kernels.route import SlopedLeaves, Values
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.skeleton import STOP, Skeleton

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import TreeError
-from hornbeam.kernels.route import Router
-from hornbeam.kernels.slots import Slots, narrow_slots
+from hornbeam.kernels.route import Router, Slots, narrow_slots
 from hornbeam.tree.arrays import expect, expect_array, read_only
 from hornbeam.tree.level_order import level_offsets, node_blocks, parents_and_children
 from hornbeam.typing import Bools, Floats, Indices

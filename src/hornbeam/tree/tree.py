@@ -13,7 +13,7 @@ from hornbeam.data.schema import Schema
 from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.arrays import read_only
 from hornbeam.tree.check import check_tree
-from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.digest import digest
 from hornbeam.tree.evidence.means import means
 from hornbeam.tree.level_order import nearest_with_rows

@@ -10,7 +10,7 @@ from hornbeam.kernels.elementary import log
 from hornbeam.kernels.sums import row_dots
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up, push_down

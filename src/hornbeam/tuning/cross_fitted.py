@@ -20,7 +20,7 @@ from hornbeam.data.row_order import (
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing.category_order import many_categories
-from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
+from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Fitter, Recipe
 from hornbeam.smoothing import Borrowing

@@ -13,7 +13,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
 from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import Fitter, Recipe
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.candidate_losses import (

@@ -65,7 +65,7 @@ def read_report_input(
     from hornbeam.data.engine import LocalEngine
     from hornbeam.data.source_like import is_source
     from hornbeam.estimators.parameters.threads import n_threads
-    from hornbeam.tree.decision.positive import parse_class
+    from hornbeam.tree.decision import parse_class
     from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)

@@ -61,7 +61,7 @@ def rules(
     from hornbeam.rules import extract
     from hornbeam.smoothing import effective_size
     from hornbeam.storage import read
-    from hornbeam.tree.decision.positive import parse_class
+    from hornbeam.tree.decision import parse_class
 
     form = "json" if as_json else to or _ENDS.get(Path(output).suffix.lower(), "text")
     if (data is None) != (target is None):

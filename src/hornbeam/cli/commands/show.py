@@ -36,7 +36,7 @@ def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None
     from hornbeam.explain import leaves as leaves_of
     from hornbeam.export import to_text
     from hornbeam.storage import read
-    from hornbeam.tree.decision.positive import parse_class
+    from hornbeam.tree.decision import parse_class
 
     saved = read(model)
     tree = saved.tree

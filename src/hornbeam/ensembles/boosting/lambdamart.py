@@ -10,7 +10,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import NewtonLeaves
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.elementary import exp2
-from hornbeam.kernels.lambdas import lambdas
+from hornbeam.kernels.leafwise import lambdas
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["LambdaLoss", "Queries"]

@@ -11,8 +11,8 @@ from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.estimators.parameters.validators import is_whole, parameter_error
 from hornbeam.growing.forced_splits import forced_skeleton
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.subtree import replace_subtree
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import replace_subtree
 
 __all__ = ["resolve_forced"]
 

@@ -31,7 +31,7 @@ from hornbeam.pruning.registry import PRUNERS
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Fitter, Recipe
 from hornbeam.smoothing import HDP, HGS, Borrowing, Smoother
 from hornbeam.smoothing.registry import SMOOTHERS
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.tuning import CrossFitted, CrossValidated
 
 __all__ = ["make_grower", "make_smoother", "smoothing_options", "tree_fitter"]

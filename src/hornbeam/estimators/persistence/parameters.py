@@ -12,7 +12,7 @@ from hornbeam.estimators.parameters.fields import PathConstraints
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.growing.forced_splits import forced_splits
 from hornbeam.tree import Step, Tree
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 from hornbeam.typing import Label
 
 __all__ = [

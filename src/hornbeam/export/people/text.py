@@ -10,7 +10,7 @@ from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Label

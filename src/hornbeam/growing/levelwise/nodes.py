@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from hornbeam.kernels.levelwise import CodeTree
-from hornbeam.kernels.slots import Slots, narrow_slots
+from hornbeam.kernels.route import Slots, narrow_slots
 from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Nodes, Split, child_key
 from hornbeam.typing import Bools, Counts
 

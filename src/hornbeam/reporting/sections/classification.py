@@ -13,7 +13,7 @@ from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.regression import regression_calibration_section
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 
 __all__ = ["calibration_section", "decision_section", "rule_sentence"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision import Costs
 
 __all__ = ["thresholds"]
 

@@ -14,9 +14,9 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
-from hornbeam.tree.decision.base_rate import base_rate
+from hornbeam.tree.edit import EDIT, recorded_edits
+from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
-from hornbeam.tree.recorded_edit import EDIT, recorded_edits
 from hornbeam.tree.tree import unsmoothed
 from hornbeam.tuning.size_path import STEP
 

@@ -10,7 +10,7 @@ from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import ABSENT, section
-from hornbeam.tree.decision.base_rate import base_rate
+from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.tree import unsmoothed
 
 __all__ = ["score_section", "scores_of"]

@@ -4,5 +4,6 @@
 `numeric`: counting of that evidence.
 `fractional`: counting when rows with a missing value are split over every child.
 `standardised`: a numeric target in the form of two classes.
+`base_rate`: class frequencies, and probabilities for another prior.
 `update`: more rows, fewer rows, decay.
 """
