@@ -13,10 +13,10 @@
 #include "bindings/checks.hpp"
 #include "bindings/nodes_to_numpy.hpp"
 #include "growing/columns.hpp"
+#include "growing/grow_subtree.hpp"
 #include "growing/histogram.hpp"
 #include "growing/partition.hpp"
 #include "growing/path_rules.hpp"
-#include "growing/subtree.hpp"
 
 namespace hornbeam {
 namespace {
@@ -48,13 +48,10 @@ nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const We
     expect(rules.missing != Missing::fractional || (weight && !numerator), "fractional rows need classes and weights");
     Nodes nodes = with_entry(cell_kind_of(rows), [&](auto entry_type, auto) {
         using Entry = typename decltype(entry_type)::type;
-        return with_criterion<Entry>(criterion, rules.total_weight, [&](auto criterion_type) {
-            using C = typename decltype(criterion_type)::type;
-            nb::gil_scoped_release release;
-            check_rows(rows, begin, end, features, columns.n_classes, Entry::sums ? kMostWeight : rules.total_weight);
-            return Subtree<C, Code, Entry>(rows, features, rules, paths, columns.n_classes, Progress(progress.data()))
-                .grow(begin, end, depth, {lower, upper}, key, path);
-        });
+        nb::gil_scoped_release release;
+        check_rows(rows, begin, end, features, columns.n_classes, Entry::sums ? kMostWeight : rules.total_weight);
+        return grow_subtree<Entry>(criterion, rows, features, rules, paths, columns.n_classes,
+                                   Progress(progress.data()), {begin, end, depth, {lower, upper}, key, path});
     });
     return nodes_to_numpy(std::move(nodes));
 }

@@ -46,7 +46,9 @@ class Entropy {
     Value noise(int64_t n, int n_classes) const {
         return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
     }
-    // Bits of surprise per row and unit of gain (chance.hpp), in a node of this Gini impurity and number of classes.
+    // Bits of surprise per row and unit of gain (chance.hpp), in a node of this Gini impurity and number of classes. A
+    // new criterion returns what makes rows * gain * bits_per_gain, for small gains, the chi-square statistic of the
+    // split divided by kChiSquare: that is the gain of entropy in bits.
     double bits_per_gain(double, int) const { return 1; }
     // Fixed point to bits times weight.
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }

@@ -1,0 +1,9 @@
+// Subtrees of classes, each row counted once.
+#include "growing/grow_subtree.hpp"
+
+namespace hornbeam {
+
+HORNBEAM_GROW_SUBTREE(CountEntry, uint8_t);
+HORNBEAM_GROW_SUBTREE(CountEntry, uint16_t);
+
+}  // namespace hornbeam

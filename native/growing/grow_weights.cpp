@@ -1,0 +1,9 @@
+// Subtrees of classes, rows with weights.
+#include "growing/grow_subtree.hpp"
+
+namespace hornbeam {
+
+HORNBEAM_GROW_SUBTREE(WeightEntry, uint8_t);
+HORNBEAM_GROW_SUBTREE(WeightEntry, uint16_t);
+
+}  // namespace hornbeam
