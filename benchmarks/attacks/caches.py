@@ -22,8 +22,7 @@ import pyarrow as pa
 
 from benchmarks.attacks.edits import NUMBERS, SPELLED, change_bytes, draw_bytes
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from hornbeam.data.files.cache import EncodedCache
-from hornbeam.data.files.encoded_file import CHECKSUM, KEY
+from hornbeam.data.files.cache import CHECKSUM, KEY, EncodedCache
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from hornbeam.data.files.coded_column import CodedColumn
+from hornbeam.data.files.parquet_writer import CodedColumn
 from hornbeam.data.files.tabular import json_values
 from hornbeam.data.reading.frame import drop_extra_columns, recombine_rows, take_column, take_rows, to_dense
 from hornbeam.data.reading.raw_columns import as_array, check_shape

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.binning.cells import bit_length
-from hornbeam.data.binning.cuts import fit_cuts
-from hornbeam.data.binning.edges import midpoint, shortest_between
+from hornbeam.data.binning.cuts import fit_cuts, midpoint, shortest_between
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table

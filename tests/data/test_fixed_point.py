@@ -15,7 +15,7 @@ from hornbeam.data.fixed_point import (
     unit_scaled,
 )
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.weights import class_steps, class_weighted
+from hornbeam.data.weights import ClassFactors
 
 
 def test_power_of_two_unit():
@@ -50,10 +50,8 @@ def test_squares_of_scaled_values_do_not_overflow():
 
 
 def test_steps_of_class_weights():
-    steps, unit = class_steps(np.array([5.0, 1.0, 2.0]), np.array([True, True, False]), 10)
-    assert (steps.tolist(), unit) == ([5, 1, 0], 1.0)
-    weighted = class_weighted(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
-    assert weighted.tolist() == [1.5, 0.25]
+    factors = ClassFactors.of_whole(np.array([5.0, 1.0, 2.0]), np.array([True, True, False]), 10)
+    assert factors.weigh(None, np.array([0, 1, 0])).tolist() == [5, 1, 5]
 
 
 def test_units_of_a_numeric_target():

@@ -7,8 +7,8 @@ import pytest
 
 from hornbeam import TreeClassifier
 from hornbeam.data import ParquetSource, Table
-from hornbeam.data.files import row_groups
-from hornbeam.data.files.folder_columns import folder_types, folder_values
+from hornbeam.data.files import selection
+from hornbeam.data.files.footers import folder_types, folder_values
 from hornbeam.data.files.tabular import parquet_shape, read_column, read_parts, read_table
 from hornbeam.errors import DataError
 
@@ -51,7 +51,7 @@ def test_large_row_groups_are_read_in_parts(by_year, monkeypatch):
     folder, frame = by_year
     whole = TreeClassifier("cart").fit(folder, "y")
     for name in ("MOST_ROWS", "SHORT_ROWS"):
-        monkeypatch.setattr(row_groups, name, 3)
+        monkeypatch.setattr(selection, name, 3)
     assert TreeClassifier("cart").fit(folder, "y").tree_.digest == whole.tree_.digest
     source = ParquetSource.open(folder, target="y", features=["city"])
     assert source.n_rows == len(frame)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table, write_parquet
-from hornbeam.data.files import row_groups, summary, tabular
+from hornbeam.data.files import selection, summary, tabular
 from hornbeam.data.files.footers import Footer, merge_columns, row_group_partitions
 from hornbeam.errors import DataError, HornbeamWarning, ParameterError, SchemaError
 from support.examples import examples
@@ -306,9 +306,9 @@ def test_units_count_only_rows_that_are_kept(tmp_path):
 
 
 def test_large_row_groups_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_groups, "MOST_VALUES", 30)
-    monkeypatch.setattr(row_groups, "SHORT_ROWS", 4)
-    monkeypatch.setattr(row_groups, "BATCH_ROWS", 3)
+    monkeypatch.setattr(selection, "MOST_VALUES", 30)
+    monkeypatch.setattr(selection, "SHORT_ROWS", 4)
+    monkeypatch.setattr(selection, "BATCH_ROWS", 3)
     frame = pa.table({"x": np.arange(23.0), "c": list("abcabdabeabfabgabhabiab"), "y": [0, 1] * 11 + [0]})
     source = ParquetSource.open(write_files(frame, tmp_path, 23), target="y")
     assert [(partition.n_rows, partition.group, partition.part) for partition in source.partitions()] == [
@@ -614,7 +614,7 @@ def test_a_large_row_group_is_several_partitions():
         (3, 5, 2, 0),
         (5, 8, 2, 1),
     ]
-    assert [row_groups.part_rows(n) for n in (20, 200, 20_000)] == [1_048_576, 335_544, 65_536]
+    assert [selection.part_rows(n) for n in (20, 200, 20_000)] == [1_048_576, 335_544, 65_536]
 
 
 def test_columns_of_some_files_come_last():

@@ -16,8 +16,7 @@ from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.editing import TreeEditor, replace_branch
-from hornbeam.editing.branches import grown_branch
-from hornbeam.editing.one_split import one_split
+from hornbeam.editing.new_branches import grown_branch, one_split
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.export import to_text

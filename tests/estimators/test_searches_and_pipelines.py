@@ -11,7 +11,7 @@ import hornbeam
 from hornbeam import TreeClassifier
 from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.export import to_markdown, to_text
-from hornbeam.plots.estimator_access import fitted_tree
+from hornbeam.plots.canvas import fitted_tree
 from hornbeam.tree.unwrap import unwrap
 
 DRAW = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import pytest
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.explain.wording import condition_dict, rule_text, rule_texts, value_of, value_text
-from hornbeam.export.condition_text import condition_text
+from hornbeam.export.wording import condition_text
 from hornbeam.tree import Condition
 from support.worked_trees import T0
 

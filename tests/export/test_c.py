@@ -14,10 +14,10 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError, SchemaError
 from hornbeam.export import to_c
-from hornbeam.export.source.c.names import Identifiers, comment, string
+from hornbeam.export.source.c.layouts import smallest
 from hornbeam.export.source.c.numbers import NUMBERS
 from hornbeam.export.source.c.predictions import fixed_point
-from hornbeam.export.source.c.tables import smallest
+from hornbeam.export.source.c.program import Identifiers, comment, string
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import to_dot, to_markdown, to_svg
-from hornbeam.export.people.tree_layout import tree_layout
+from hornbeam.export.people.svg import tree_layout
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.level_order import parents_and_children
 from support.examples import examples

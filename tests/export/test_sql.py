@@ -183,7 +183,7 @@ def test_a_long_chain_of_fractional_splits(database, left):
 
 
 def test_too_many_waiting_levels_raise(monkeypatch):
-    monkeypatch.setattr("hornbeam.export.sql.fractional._MAX_WAITING", 50)
+    monkeypatch.setattr("hornbeam.export.sql.prediction_tables._MAX_WAITING", 50)
     with pytest.raises(
         ExportError, match="Missing values go to every child on 100 levels at a time, expected 50 at most"
     ):

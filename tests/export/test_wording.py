@@ -11,15 +11,18 @@ from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.checks import check_limit, check_text
 from hornbeam.export.json_rules import json_value
 from hornbeam.export.people.palette import bar, bars, on_scale
-from hornbeam.export.prediction_text import interval_text, mean_text, prediction_text, scale_text
 from hornbeam.export.slope_text import change_text, factor_text, rounded_text, step_text
 from hornbeam.export.wording import (
     feature_name,
+    interval_text,
     label_text,
+    mean_text,
     membership_text,
     plain_label,
     pluralise,
+    prediction_text,
     probability_text,
+    scale_text,
     shortened,
     threshold_text,
     wrapped,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.interop.rounding import at_most, below
+from hornbeam.interop.input_conventions import at_most, below
 from support.imported_models import LARGEST, around
 
 EDGES = [0.0, -0.0, 2.0**-149, -(2.0**-149), 1e-60, -1e-60, LARGEST, -LARGEST, 1e300, -1e300, 0.1, 1 / 3]

@@ -15,8 +15,7 @@ from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.web_editor import Session
-from hornbeam.web_editor.round_numbers import round_numbers
-from hornbeam.web_editor.value_histogram import value_histogram
+from hornbeam.web_editor.views import round_numbers, value_histogram
 
 X, y = loans()
 X_new, y_new = X[400:], y[400:]

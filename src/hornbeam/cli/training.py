@@ -225,7 +225,7 @@ def _numbers(column: Any) -> str:
     """The mean and the range of a numeric target."""
     from hornbeam.data.files.profile import Profile
     from hornbeam.errors import DataError
-    from hornbeam.export.prediction_text import mean_text
+    from hornbeam.export.wording import mean_text
 
     if Profile.of("", column).holds != "number":
         raise DataError("--kind regression: the target holds no numbers; expected numbers.")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.reading.frame import take_column
-from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.data.row_order import target_bits, value_hash
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Counts

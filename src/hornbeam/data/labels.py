@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.reading.arrow import check_arrow
-from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.reading.columns import as_data_error, check_arrow
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Indices, Label
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit, product_steps
 from hornbeam.data.labels import as_column
-from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 

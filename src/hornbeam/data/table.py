@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hornbeam.data.groups import copies_as_groups, read_groups, split_group_column
 from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.numeric_target import NumericTarget, read_numeric_target
+from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.reading.frame import read_features
-from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError, SchemaError

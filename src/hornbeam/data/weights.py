@@ -15,7 +15,7 @@ from hornbeam.data.fixed_point import (
     to_fixed_point,
 )
 from hornbeam.data.labels import Labels
-from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.typing import Bools, Counts, Floats, Label
 

@@ -2,15 +2,14 @@
 
 Files in reading order:
 
-`one_split`: a split in the words of a user, as a skeleton.
-`branches`: other new branches for a node.
+`new_branches`: skeletons for a node: a split in the words of a user, and others.
 `replace_branch`: the one edit that all others are.
 `approval_log`: every edit with its reason, author and effect.
 `editor`: an object with the current tree, undo and redo.
 """
 
 from hornbeam.editing.editor import Edit, TreeEditor
-from hornbeam.editing.one_split import one_split
+from hornbeam.editing.new_branches import one_split
 from hornbeam.editing.replace_branch import replace_branch
 
 __all__ = ["Edit", "TreeEditor", "one_split", "replace_branch"]

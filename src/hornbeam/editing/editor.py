@@ -11,13 +11,14 @@ import numpy as np
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.editing.approval_log import Edit, approval_log
-from hornbeam.editing.branches import (
+from hornbeam.editing.new_branches import (
     branch_with_groups,
     branch_with_threshold,
+    candidate_branch,
     check_inner_node,
     grown_branch,
+    one_split,
 )
-from hornbeam.editing.one_split import candidate_branch, one_split
 from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.score_change import ScoreChanges, score_changes
@@ -26,7 +27,7 @@ from hornbeam.explain.candidates.held_out_rows import read_held_out_table
 from hornbeam.explain.candidates.list_splits import candidates_at, check_node, find_column
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
-from hornbeam.export.condition_text import condition_text
+from hornbeam.export.wording import condition_text
 from hornbeam.growing import Grower
 from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.list_splits import check_node
 from hornbeam.explain.candidates.training_rows import TrainingRows
-from hornbeam.export.condition_text import condition_text
+from hornbeam.export.wording import condition_text
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import branch_condition

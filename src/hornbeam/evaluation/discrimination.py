@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Floats
 

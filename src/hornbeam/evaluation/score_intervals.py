@@ -15,7 +15,7 @@ from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.evaluation.calibration import ReliabilityCurve, wilson
 from hornbeam.evaluation.discrimination import ks_statistic
 from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
-from hornbeam.export.prediction_text import mean_text
+from hornbeam.export.wording import mean_text
 from hornbeam.tree.decision import Costs
 from hornbeam.typing import Bools, Counts, Floats
 

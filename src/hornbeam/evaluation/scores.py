@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.data.reading.library_errors import as_data_error
+from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Label

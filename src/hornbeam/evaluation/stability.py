@@ -16,10 +16,10 @@ from hornbeam.data.source_like import is_source_like
 from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.refits import Refits, fitted, seed_parameters
 from hornbeam.explain.wording import rule_texts
-from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import (
     feature_name,
     label_text,
+    mean_text,
     number_text,
     pluralise,
     probability_text,

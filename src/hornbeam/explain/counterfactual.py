@@ -18,9 +18,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.term_moves import term_moves
 from hornbeam.explain.wording import condition_dict, value_of, value_text
-from hornbeam.export.condition_text import condition_text
-from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import label_text, plain_label, probability_text
+from hornbeam.export.wording import condition_text, label_text, mean_text, plain_label, probability_text
 from hornbeam.grid import Grid
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch_condition

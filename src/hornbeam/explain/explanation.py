@@ -14,8 +14,7 @@ from hornbeam.explain.intervals import interval, predict_interval, stops
 from hornbeam.explain.path import DecisionPath, paths
 from hornbeam.explain.path_text import path_grid, path_text
 from hornbeam.explain.reasons import Reason, reasons
-from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import label_text, plain_label, pluralise, probability_text
+from hornbeam.export.wording import label_text, mean_text, plain_label, pluralise, probability_text
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import decide_rows, predict_rows

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from hornbeam.explain.path import DecisionPath
-from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import probability_text
+from hornbeam.export.wording import mean_text, probability_text
 from hornbeam.grid import Grid
 
 __all__ = ["path_grid", "path_text"]

@@ -7,8 +7,7 @@ from math import isfinite, isnan
 from typing import Any
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.export.condition_text import condition_text
-from hornbeam.export.wording import label_text, plain_label, threshold_text
+from hornbeam.export.wording import condition_text, label_text, plain_label, threshold_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import is_missing, merge_conditions, merged_path_conditions, path_conditions
 from hornbeam.typing import Category

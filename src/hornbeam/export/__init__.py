@@ -3,8 +3,7 @@
 In reading order:
 
 - `checks`: checks of the model and of arguments
-- `wording`, `condition_text`, `prediction_text`, `slope_text`: text of names, numbers, tests, conditions, predictions
-  and terms of leaves
+- `wording`, `slope_text`: text of names, numbers, tests, conditions, predictions and terms of leaves
 - `people/`: text, tables and pictures
 - `source/`: Python, JavaScript and C
 - `sql/`: queries
@@ -15,10 +14,8 @@ In reading order:
 
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.export.condition_text import condition_text
 from hornbeam.export.people.text import to_text
-
-# Not lazy: otherwise the module of the same name would hide the function.
+from hornbeam.export.wording import condition_text
 from hornbeam.lazy import lazy_attribute
 
 if TYPE_CHECKING:

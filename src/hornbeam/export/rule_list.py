@@ -7,10 +7,9 @@ from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
 from hornbeam.export.checks import check_limit
-from hornbeam.export.condition_text import condition_text
 from hornbeam.export.json_rules import json_features, json_value
 from hornbeam.export.slope_text import terms_of
-from hornbeam.export.wording import label_text, pluralise, probability_text
+from hornbeam.export.wording import condition_text, label_text, pluralise, probability_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.rules.rule import Rule, RuleSet, rules_of
 from hornbeam.tree import Condition

@@ -1,4 +1,4 @@
-"""Text for people: tests, names, numbers, probabilities and evidence.
+"""Text for people: tests, conditions, names, numbers, predictions and evidence.
 
 Every name from the data becomes printable text on one line that cannot be mistaken for another name or for a part of a
 drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
@@ -7,28 +7,34 @@ drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import floor, isinf, isnan
+from math import floor, inf, isinf, isnan
 
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.tree import Tree
-from hornbeam.tree.condition import shorter_side
+from hornbeam.tree.condition import Condition, shorter_side
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.typing import Floats
 
 __all__ = [
     "branches",
+    "condition_text",
     "conditions",
     "conditions_within",
     "evidence_text",
     "feature_name",
+    "interval_text",
     "label_text",
+    "mean_text",
     "membership_text",
     "number_text",
     "plain_label",
     "pluralise",
+    "prediction_text",
     "probability_text",
+    "scale_text",
     "shortened",
     "threshold_digits",
     "threshold_text",
@@ -102,6 +108,48 @@ def _cut_short(test: str, letters: int) -> str:
     return f"{listed[: letters - 1]}…"
 
 
+def condition_text(condition: Condition, max_categories: int | None = None) -> str:
+    """Write a condition on one feature.
+
+    Parameters
+    ----------
+    condition : Condition
+    max_categories : int, optional
+        Longer lists of categories are cut, with the number of those left out; whole lists if not given.
+
+    Returns
+    -------
+    str
+        A set of more than three categories is written by its complement if that is smaller. Either way it is exact for
+        the categories of the training data; a new category meets no condition on that feature.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature, Kind
+    >>> condition_text(Condition(0, Feature("age"), above=18.0, at_most=65.0))
+    '18 < age ≤ 65'
+    >>> condition_text(Condition(1, Feature("colour", Kind.NOMINAL, ("blue", "red")), among=(1,), missing=True))
+    'colour = red or missing'
+    """
+    name = feature_name(condition.feature.name)
+    if not condition.known:
+        return f"{name} missing" if condition.missing else f"{name} impossible"
+    text = _known(condition, name, max_categories)
+    return f"{text} or missing" if condition.missing else text
+
+
+def _known(condition: Condition, name: str, max_categories: int | None) -> str:
+    """Write the condition on a value that is not missing."""
+    feature, above, at_most = condition.feature, condition.above, condition.at_most
+    if condition.among is not None:
+        return f"{name} {membership_text(feature, condition.among, max_categories)}"
+    low = None if above is None else threshold_text(feature, above)
+    high = None if at_most in (None, inf) else threshold_text(feature, at_most)
+    if high is None:
+        return f"{name} known" if low is None else f"{name} > {low}"
+    return f"{name} ≤ {high}" if low is None else f"{low} < {name} ≤ {high}"
+
+
 def membership_text(feature: Feature, codes: Sequence[int], max_categories: int | None = None) -> str:
     """Write that a value is in a set of categories, or, where that is shorter, not in the complement.
 
@@ -158,6 +206,41 @@ def probability_text(p: float, decimals: int = 3) -> str:
     """Write a probability with three decimals, or fewer; only 1 itself is written as 1."""
     # A probability below 1 must not be written as 1.
     return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
+
+
+def prediction_text(
+    tree: Tree, node: int, decimals: int = 3, max_letters: int | None = None, code: int | None = None
+) -> tuple[str, str]:
+    """Write the prediction of a node: the class it decides for and its probability, or an empty text and the mean.
+
+    With `code`, the class with this code takes the place of the decided one. Pictures have fewer than three decimals.
+    """
+    if tree.is_regression:
+        return "", mean_text(tree.belief.item(node), decimals)
+    code = tree.decided.item(node) if code is None else code
+    name = label_text(tree.schema.classes[code])
+    probability = probability_text(tree.belief.item(node, code), decimals)
+    return name if max_letters is None else shortened(name, max_letters), probability
+
+
+def mean_text(value: float, decimals: int = 3) -> str:
+    """Write a mean with six digits, or with four if `decimals` is below 3; digits before the point stay."""
+    return number_text(value, 6 if decimals >= 3 else 4)
+
+
+def scale_text(tree: Tree) -> str:
+    """Write the range that the bars of a numeric target cover."""
+    low, high = tree.belief.min().item(), tree.belief.max().item()
+    return f"mean, from {mean_text(low, 2)} to {mean_text(high, 2)}"
+
+
+def interval_text(
+    tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3, code: int | None = None
+) -> str:
+    """Write the interval of a node's prediction, or of the class with this code, from the bounds of the node."""
+    code = tree.decided.item(node) if code is None else code
+    write = mean_text if tree.is_regression else probability_text
+    return " to ".join(write(bound.item(code), decimals) for bound in (low, high))
 
 
 def evidence_text(tree: Tree, node: int, classes: list[str]) -> str:

@@ -11,8 +11,7 @@ from hornbeam.data.schema import Schema, generated_names, numeric_features
 from hornbeam.data.weights import fixed_point_weights
 from hornbeam.errors import HornbeamWarning, InteropError, ParameterError
 from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
-from hornbeam.interop.input_conventions import InputConventions
-from hornbeam.interop.rounding import at_most
+from hornbeam.interop.input_conventions import InputConventions, at_most
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Step, Tree

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind, Schema, generated_names
 from hornbeam.errors import InteropError
 from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
-from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
-from hornbeam.interop.rounding import below
+from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions, below
 from hornbeam.typing import Category, Floats
 
 __all__ = ["from_xgboost"]

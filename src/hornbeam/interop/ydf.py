@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import InteropError
 from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
-from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
-from hornbeam.interop.rounding import below
+from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions, below
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up

@@ -2,8 +2,7 @@
 
 In reading order:
 
-- `canvas`: axes, colours and text
-- `estimator_access`: the tree and the classes of an estimator
+- `canvas`: axes, colours and text; the tree and the classes of an estimator
 - `tree`: the drawn tree; its parts are in `tree_figure/`
 - `leaves`: leaves by probability, with intervals
 - `one_class`: base class of displays of one class's probabilities

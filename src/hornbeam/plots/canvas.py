@@ -1,15 +1,32 @@
-"""Axes, colours and text of all figures."""
+"""Axes, colours and text of all figures; the tree and the classes of an estimator."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.errors import import_extra
 from hornbeam.export.people.palette import CLASS_COLOURS
+from hornbeam.tree import Tree
+from hornbeam.tree.decision import class_code
+from hornbeam.tree.unwrap import single_tree, unwrap
+from hornbeam.typing import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLORS", "DARK", "GREY", "MARKERS", "PALE", "VERBATIM", "axes", "legend", "text_width"]
+__all__ = [
+    "COLORS",
+    "DARK",
+    "GREY",
+    "MARKERS",
+    "PALE",
+    "VERBATIM",
+    "axes",
+    "class_number",
+    "fitted_tree",
+    "legend",
+    "text_width",
+]
 
 # The class colours in another order, for lines: pale ones last. Markers and dashes distinguish them in print.
 COLORS = tuple(CLASS_COLOURS[i] for i in (0, 5, 2, 3, 1, 4))
@@ -47,3 +64,13 @@ def text_width(text: str, size: float) -> float:
 
     width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
     return 1.05 * float(width)
+
+
+def fitted_tree(estimator: Any) -> Tree:
+    """Return the tree of a fitted estimator, also at the end of a pipeline, or the tree itself."""
+    return single_tree(unwrap(estimator).model)
+
+
+def class_number(classes: Sequence[Label], positive: Label | None) -> int:
+    """Find the position of the class of interest; the last class if `positive` is None."""
+    return len(classes) - 1 if positive is None else class_code(classes, positive)

@@ -6,8 +6,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.explain.leaves import Leaves, leaves
-from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, legend
-from hornbeam.plots.estimator_access import class_number, fitted_tree
+from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, class_number, fitted_tree, legend
 from hornbeam.typing import Label
 
 __all__ = ["LeafDisplay"]

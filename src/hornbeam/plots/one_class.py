@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.plots.estimator_access import class_number
+from hornbeam.plots.canvas import class_number
 from hornbeam.typing import Label
 
 __all__ = ["OneClassDisplay"]

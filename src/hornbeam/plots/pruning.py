@@ -6,8 +6,7 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.plots.canvas import COLORS, GREY, axes, legend
-from hornbeam.plots.estimator_access import fitted_tree
+from hornbeam.plots.canvas import COLORS, GREY, axes, fitted_tree, legend
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.tree.decision import Costs

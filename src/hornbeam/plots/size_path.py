@@ -4,8 +4,7 @@ from typing import Any, Self
 
 from hornbeam.errors import DataError
 from hornbeam.export.wording import pluralise
-from hornbeam.plots.canvas import COLORS, GREY, axes
-from hornbeam.plots.estimator_access import fitted_tree
+from hornbeam.plots.canvas import COLORS, GREY, axes, fitted_tree
 from hornbeam.tuning import SizePath, size_path
 
 __all__ = ["SizePathDisplay"]

@@ -8,10 +8,8 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.export.prediction_text import mean_text, prediction_text
-from hornbeam.export.wording import label_text, pluralise, probability_text
-from hornbeam.plots.canvas import GREY, PALE, VERBATIM, axes
-from hornbeam.plots.estimator_access import fitted_tree
+from hornbeam.export.wording import label_text, mean_text, pluralise, prediction_text, probability_text
+from hornbeam.plots.canvas import GREY, PALE, VERBATIM, axes, fitted_tree
 from hornbeam.plots.tree_figure.drawing import draw_branches, draw_legend, draw_nodes, draw_texts
 from hornbeam.plots.tree_figure.figure_layout import FigureLayout, fit_to_page
 from hornbeam.tree import Tree

@@ -9,8 +9,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from hornbeam.data.files.addresses import FILE_ON_DISK, require_disk
-from hornbeam.data.files.atomic_write import write_atomic
-from hornbeam.data.files.regular_file import open_regular
+from hornbeam.data.files.atomic_write import open_regular, write_atomic
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
 from hornbeam.storage.model import Model, TreeCollection

@@ -4,11 +4,10 @@ Files in reading order:
 
 `operations`: edits as JSON, and the calls of the editor they stand for.
 `journal`: the edits in a file, to continue after a crash.
-`value_histogram`, `round_numbers`, `node_view`: a node as JSON.
-`tree_view`: the tree and the effect of the edits as JSON.
+`views`: a node, the tree and the effect of the edits as JSON.
 `session`: the editor with its journal, and saving.
 `page`, and the scripts and the style in `assets`: what the browser shows.
-`guard`: requests that are refused. `app`: the others. `server`: the public function `workbench`.
+`guard`: requests that are refused. `server`: the others, and the public function `workbench`.
 """
 
 from hornbeam.web_editor.server import Workbench, workbench

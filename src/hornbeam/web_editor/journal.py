@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from hornbeam.data.files.atomic_write import create_locked, remove_abandoned, write_atomic
-from hornbeam.data.files.regular_file import open_regular
+from hornbeam.data.files.atomic_write import create_locked, open_regular, remove_abandoned, write_atomic
 from hornbeam.errors import StorageError
 
 __all__ = ["Journal", "lock_journal"]

@@ -15,8 +15,7 @@ from typing import Any
 from weakref import finalize
 
 from hornbeam.data.files.addresses import require_disk
-from hornbeam.data.files.atomic_write import write_atomic
-from hornbeam.data.files.regular_file import open_regular
+from hornbeam.data.files.atomic_write import open_regular, write_atomic
 from hornbeam.editing import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
 from hornbeam.estimators.persistence.files import save
@@ -30,9 +29,8 @@ from hornbeam.reporting.reporter import report
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.storage.file import check_writable
 from hornbeam.web_editor.journal import Journal, lock_journal
-from hornbeam.web_editor.node_view import node_view
 from hornbeam.web_editor.operations import apply_edit, checked_edit
-from hornbeam.web_editor.tree_view import drawn_tree, tree_view
+from hornbeam.web_editor.views import drawn_tree, node_view, tree_view
 
 __all__ = ["OutdatedError", "Session"]
 

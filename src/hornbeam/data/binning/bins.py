@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hornbeam.data.binning.cuts import fit_cuts
-from hornbeam.data.binning.edges import midpoint, shortest_between
+from hornbeam.data.binning.cuts import fit_cuts, midpoint, shortest_between
 from hornbeam.data.engine import Engine
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Kind

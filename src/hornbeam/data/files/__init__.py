@@ -4,16 +4,14 @@ Reading order:
 
 - `addresses`: addresses of stores, as texts without credentials; `stores`: reads and writes there, and on disk.
 - `paths`: paths, folders, patterns and addresses of stores become a list of files.
-- `folder_columns`: columns in the names of folders.
-- `footers`: row groups and column types, from the footers of Parquet files.
-- `row_groups`: the rows of a row group, or of a part of one.
-- `selection`: which columns are features, labels and weights.
+- `footers`: row groups and column types, from the footers of Parquet files and the names of folders.
+- `selection`: which columns are features, labels and weights; the rows of a row group, or of a part of one.
 - `summary`: categories, classes and weights of all rows.
 - `parquet`: `ParquetSource`, built from these.
-- `parquet_writer`: a stream of rows as a Parquet file.
-- `coded_column`, `target_folder`: columns of predictions, and the folder they are written to.
-- `encoded_file`, `cache`: encoded rows on disk.
+- `parquet_writer`: a stream of rows as a Parquet file, and columns of codes.
+- `target_folder`: the folder that predictions are written to.
+- `cache`: encoded rows on disk.
 - `delimited`, `tabular`: CSV and Parquet files of the command line.
 - `profile`: facts about one column.
-- `atomic_write`, `scratch`, `regular_file`: files that are complete or absent, temporary folders, safe opening.
+- `atomic_write`, `scratch`: files that are complete or absent, safe opening, temporary folders.
 """

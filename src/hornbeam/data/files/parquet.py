@@ -5,8 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.files.folder_columns import add_folder_types, folder_types
-from hornbeam.data.files.footers import common_types, read_footers, row_group_partitions
+from hornbeam.data.files.footers import (
+    add_folder_types,
+    common_types,
+    folder_types,
+    read_footers,
+    row_group_partitions,
+)
 from hornbeam.data.files.paths import Paths, list_files, need_arrow
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights

@@ -1,16 +1,22 @@
-"""Parquet writer: a stream of rows as one file, with row groups of a size that is fast to read."""
+"""Parquet writer: a stream of rows as one file, with row groups of a size that is fast to read; columns of codes."""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.errors import ContainerError, DataError
 
-__all__ = ["parquet_bytes", "write_parquet"]
+__all__ = ["CodedColumn", "parquet_bytes", "write_parquet"]
 
 GROUP_ROWS = 1 << 18
 
@@ -130,3 +136,38 @@ def parquet_bytes(columns: Mapping[str, Any]) -> Any:
     sink = pa.BufferOutputStream()
     _write(table, iter(()), sink, max(1, len(table)))
     return sink.getvalue()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumn:
+    """A column of few distinct values: a code per row, and the value of each code, None if missing.
+
+    Values of several types are written as text.
+    """
+
+    codes: NDArray[Any]
+    values: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def tolist(self) -> list[Any]:
+        """Return the value of each row."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+    def __arrow_array__(self, type: Any = None) -> Any:  # noqa: A002, the name of the protocol
+        """Return a dictionary of texts, or the values themselves if they are no texts; pyarrow calls it."""
+        import pyarrow as pa
+
+        known = [value for value in self.values if value is not None]
+        try:
+            values = pa.array(known, pa.string() if not known else None)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            values = pa.array([str(value) for value in known])
+        # Parquet has no dictionaries with a missing value, so the code is missing instead.
+        places = np.cumsum([value is not None for value in self.values]) - 1
+        absent = np.array([value is None for value in self.values], np.bool_)
+        codes = pa.array(places.astype(np.int32).take(self.codes), mask=absent.take(self.codes))
+        if not pa.types.is_string(values.type):
+            return values.take(codes)
+        return pa.DictionaryArray.from_arrays(codes, values)

@@ -9,11 +9,18 @@ from typing import Any, BinaryIO
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files.addresses import is_remote
 from hornbeam.data.files.delimited import arrow_types, read_delimited
-from hornbeam.data.files.folder_columns import add_folder_types, folder_array, folder_types, folder_values
-from hornbeam.data.files.footers import common_types, merge_columns, read_footers
+from hornbeam.data.files.footers import (
+    add_folder_types,
+    common_types,
+    folder_array,
+    folder_types,
+    folder_values,
+    merge_columns,
+    read_footers,
+)
 from hornbeam.data.files.paths import list_files, need_arrow
 from hornbeam.data.files.stores import file_errors, one_line, open_parquet, read_file, read_in_turn
-from hornbeam.data.reading.arrow import decimals_as_floats
+from hornbeam.data.reading.columns import decimals_as_floats
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 

@@ -1,8 +1,13 @@
-"""One column of X: floats, or codes into a dictionary of values."""
+"""One column of X: floats, or codes into a dictionary of values.
+
+Reading a column runs code of its type: ``__array__``, ``__hash__``, ``__float__``, a data frame library. Exceptions of
+that code become a `DataError`.
+"""
 
 import datetime
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Complex, Integral, Real
@@ -12,10 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, sorted_categories
-from hornbeam.errors import DataError, SchemaError
-from hornbeam.typing import Bools, Category
+from hornbeam.errors import DataError, HornbeamError, SchemaError
+from hornbeam.typing import Bools, Category, Floats
 
-__all__ = ["EXACT", "MISSING", "UNSEEN", "Column", "loses_digits", "unusable_column_error"]
+__all__ = [
+    "EXACT",
+    "MISSING",
+    "UNSEEN",
+    "Column",
+    "as_data_error",
+    "check_arrow",
+    "decimals_as_floats",
+    "loses_digits",
+    "unusable_column_error",
+]
 
 EXACT = 2**53  # float64 represents every whole number up to here
 MISSING = -1
@@ -24,6 +39,9 @@ UNSEEN = -2
 # Types of missing values in pandas, by name because pandas need not be installed.
 PANDAS_NULLS = frozenset({"NAType", "NaTType"})
 TEMPORAL = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+# A MemoryError is not caused by the data, and a warning turned into an error should be seen as it is.
+_PASSED_ON = (HornbeamError, MemoryError, Warning)
+_EXACT_POWER = 22  # float64 represents every power of ten up to this exponent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,3 +256,60 @@ def _read_objects(values: list[Any], name: str) -> Column:
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, tuple(map(types.to_scalar, code_of)))
+
+
+@contextmanager
+def as_data_error(what: str) -> Iterator[None]:
+    """Raise any exception inside the block again as a `DataError`, with the exception as its cause."""
+    try:
+        yield
+    except _PASSED_ON:
+        raise
+    except Exception as error:
+        raise DataError(
+            f"Reading {what} failed with a {type(error).__name__}, shown above. Convert it to a plain NumPy array, a "
+            "list or a pandas frame first."
+        ) from error
+
+
+def check_arrow(array: Any, what: str) -> None:
+    """Raise a `DataError` for an Arrow array with text that is not UTF-8 or an index outside its dictionary.
+
+    Arrow itself does not check: a negative index would give another category, and an index beyond the end would read
+    memory outside the array.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> check_arrow(pa.chunked_array([["a", "b"]]), "y")
+    """
+    try:
+        array.validate(full=True)
+    except (ValueError, IndexError) as error:  # the bases of ArrowInvalid and ArrowIndexError
+        raise DataError(
+            f"{what} is a broken Arrow array: it has text that is not UTF-8, an index outside its dictionary, or "
+            "buffers of the wrong size. Build it again, from bytes with their encoding, such as "
+            "pa.array([value.decode('latin-1') for value in values])."
+        ) from error
+
+
+def decimals_as_floats(column: Any) -> Floats:
+    """Convert an Arrow column of decimals to the nearest floats, NaN where missing; Arrow's own cast is less exact."""
+    array = column.combine_chunks()
+    scale, n_bytes = array.type.scale, array.type.bit_width // 8
+    if not len(array):
+        return np.empty(0)
+    words = np.frombuffer(array.buffers()[1], f"<i{min(n_bytes, 8)}").reshape(-1, max(1, n_bytes // 8))
+    words = words[array.offset : array.offset + len(array)]
+    integers = words[:, 0]
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    small = (integers > -EXACT) & (integers < EXACT)
+    small &= (words[:, 1:] == (integers >> 31 >> 32)[:, None]).all(axis=1)  # the other words repeat the sign
+    small &= abs(scale) <= _EXACT_POWER
+    # Both operands are exact, so the result is rounded once.
+    power = float(10 ** min(abs(scale), _EXACT_POWER))
+    floats = integers / power if scale >= 0 else integers * power
+    floats[missing] = np.nan
+    if len(others := np.flatnonzero(~small & ~missing)):
+        floats[others] = array.take(others).cast("string").cast("float64").to_numpy()
+    return floats

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.reading.arrow import check_arrow, decimals_as_floats
-from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
+from hornbeam.data.reading.columns import (
+    Column,
+    check_arrow,
+    decimals_as_floats,
+    loses_digits,
+    unusable_column_error,
+)
 from hornbeam.data.reading.named_rows import is_named_rows, missing_columns_error, read_named_rows
 from hornbeam.data.reading.raw_columns import RawColumns, as_array, check_shape
 from hornbeam.data.schema import Schema, generated_names

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hornbeam.data.files.coded_column import CodedColumn
+from hornbeam.data.files.parquet_writer import CodedColumn
 from hornbeam.data.table import Table
 from hornbeam.smoothing.smoother import check_whole
 from hornbeam.tree.route import decide_rows, predict_rows, route

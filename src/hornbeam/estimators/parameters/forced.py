@@ -66,7 +66,7 @@ def _branch(value: Any, split: Any, schema: Schema, depth: int) -> Skeleton:
         raise parameter_error(
             "forced_splits", value, f"the keys {', '.join(_KEYS)}", f"{unknown[0]!r} is none."
         )
-    from hornbeam.editing.one_split import one_split  # slow to import, and rarely needed
+    from hornbeam.editing.new_branches import one_split  # slow to import, and rarely needed
 
     skeleton = one_split(
         schema,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from hornbeam.export.condition_text import condition_text
-from hornbeam.export.wording import feature_name, label_text, number_text, pluralise
+from hornbeam.export.wording import condition_text, feature_name, label_text, number_text, pluralise
 from hornbeam.grid import Grid
 from hornbeam.growing import Criterion
 from hornbeam.growing.candidates import Direction

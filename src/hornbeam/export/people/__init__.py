@@ -7,7 +7,6 @@ In reading order:
 - `palette`: colours of the classes, and bars of probabilities
 - `display_subset`: the part of a large tree that is shown
 - `html`: an element of a web page that opens branch by branch
-- `tree_layout`: horizontal positions of the nodes
-- `svg`: a picture
+- `svg`: a picture, and the horizontal positions of its nodes
 - `dot`: a graph for Graphviz
 """

@@ -7,9 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 
 from hornbeam.export.checks import check_limit
-from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import conditions_within, evidence_text, feature_name, label_text, shortened
+from hornbeam.export.wording import (
+    conditions_within,
+    evidence_text,
+    feature_name,
+    label_text,
+    prediction_text,
+    shortened,
+)
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 

@@ -13,14 +13,16 @@ from hornbeam.errors import ParameterError
 from hornbeam.export.checks import check_text
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
-from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import (
     conditions_within,
     evidence_text,
     feature_name,
+    interval_text,
     label_text,
     pluralise,
+    prediction_text,
+    scale_text,
     shortened,
     threshold_digits,
 )

@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.export.checks import check_limit, check_path_tests
-from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import branches, evidence_text, label_text
+from hornbeam.export.wording import branches, evidence_text, label_text, prediction_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.export.checks import check_limit
-from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import branches, evidence_text, label_text
+from hornbeam.export.wording import branches, evidence_text, label_text, prediction_text
 from hornbeam.tree import Tree
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.unwrap import HasTree, single_tree

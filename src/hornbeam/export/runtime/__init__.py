@@ -5,7 +5,7 @@ In reading order:
 - `matrix`: rows as the float matrix that these models read
 - `binary_splits`: every split as splits with two branches
 - `onnx`: an ONNX model
-- `onnx_operators`: its two tree operators
+- `onnx_operators`: its operators for trees, and for slopes in leaves
 - `treelite`: a treelite model
 - `pmml`: a PMML document
 - `shap`: the arrays of `shap.TreeExplainer`

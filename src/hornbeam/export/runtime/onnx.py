@@ -13,8 +13,7 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError, ParameterError, import_extra
 from hornbeam.export.checks import check_not_fractional, check_text
 from hornbeam.export.runtime.binary_splits import binary_splits
-from hornbeam.export.runtime.onnx_operators import tree_ensemble, tree_ensemble_regressor
-from hornbeam.export.runtime.onnx_slopes import SlopeOperators
+from hornbeam.export.runtime.onnx_operators import SlopeOperators, tree_ensemble, tree_ensemble_regressor
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Label

@@ -1,19 +1,22 @@
-"""The two tree operators of ONNX."""
+"""The operators of ONNX: two for trees, and those of slopes in leaves."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.export.runtime.binary_splits import BinarySplit
+from hornbeam.export.source.lookup_tables import node_scores
+from hornbeam.tree import Costs, Tree
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import NodeProto, TensorProto
 
-__all__ = ["tree_ensemble", "tree_ensemble_regressor"]
+__all__ = ["SlopeOperators", "tree_ensemble", "tree_ensemble_regressor"]
 
 _LEQ, _MEMBER = 0, 6  # codes of the modes of TreeEnsemble
 
@@ -135,3 +138,104 @@ def _cuts(splits: list[BinarySplit], number: np.dtype[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore", under="ignore"):
         near = exact.astype(number)
         return np.where(near > exact, np.nextafter(near, number.type(-np.inf)), near)
+
+
+class SlopeOperators:
+    """Operators and tables from the leaf and the values of each row to its scores, probabilities and class.
+
+    Everything is computed in float64, the terms one after the other, so scores have the tree's own bits. `leaf` and
+    `matrix` are the names of the tensors with the node where each row stops, and the values of the rows; `new_name`
+    makes a name unique. `nodes` and `tables` are the operators and constants so far.
+    """
+
+    def __init__(self, tree: Tree, new_name: Callable[[str], str], leaf: str, matrix: str) -> None:
+        from onnx import TensorProto
+
+        self.nodes: list[NodeProto] = []
+        self.tables: list[TensorProto] = []
+        self._tree, self._new, self._leaf = tree, new_name, leaf
+        self._double, self._whole = TensorProto.DOUBLE, TensorProto.INT64
+        self._scores = self._add_terms(self._op("Cast", matrix, to=self._double))
+
+    def predictions(self) -> str:
+        """Return the name of the probabilities, or means: float64 of shape (rows, outputs)."""
+        if self._tree.is_regression:
+            return self._scores
+        powers = self._op("Softmax", self._scores, axis=1)
+        return self._op("Where", self._has_terms(), powers, self._scores)
+
+    def classes(self, probabilities: str) -> str:
+        """Return the name of the codes of the decided classes: int64 of shape (rows,)."""
+        loss = self._tree.decision.loss
+        if loss is None:
+            return self._first_largest(self._scores)
+        flat = self._constant(np.array([-1]))
+        terms = self._op("Reshape", self._has_terms(), flat)
+        return self._op(
+            "Where", terms, self._cheapest(loss, probabilities), self._of_leaf(self._tree.decided)
+        )
+
+    def _add_terms(self, matrix: str) -> str:
+        slopes, n = self._tree.slopes, self._tree.n_nodes
+        start = slopes.starts(n)
+        most = int(np.diff(start).max())
+
+        def by_position(values: NDArray[Any], fill: float) -> NDArray[Any]:
+            """The values of the terms of each node, in columns; `fill` where a node has fewer terms."""
+            table = np.full((n, most, *values.shape[1:]), fill, values.dtype)
+            for node in slopes.leaves.tolist():
+                terms = slopes.of_leaf(node)
+                table[node, : len(terms)] = values[terms.start : terms.stop]
+            return table
+
+        value = self._op(
+            "GatherElements", matrix, self._of_leaf(by_position(slopes.feature.astype(np.int64), 0)), axis=1
+        )
+        category = self._of_leaf(by_position(slopes.category.astype(np.float64), -1.0))
+        low, high = (self._of_leaf(by_position(limit, 0.0)) for limit in (slopes.low, slopes.high))
+        zero, one = self._constant(np.array(0.0)), self._constant(np.array(1.0))
+        clipped = self._op("Min", self._op("Max", value, low), high)
+        chosen = self._op("Where", self._op("Equal", value, category), one, zero)
+        known = self._op("Where", self._op("Less", category, zero), clipped, chosen)
+        distance = self._op("Sub", known, self._of_leaf(by_position(slopes.centre, 0.0)))
+        distance = self._op("Where", self._op("IsNaN", value), zero, distance)
+        slope = by_position(slopes.slope, 0.0)
+        scores = self._of_leaf(node_scores(self._tree))
+        for j in range(most):
+            one_distance = self._op("Gather", distance, self._constant(np.array([j])), axis=1)
+            scores = self._op("Add", scores, self._op("Mul", self._of_leaf(slope[:, j]), one_distance))
+        return scores
+
+    def _has_terms(self) -> str:
+        return self._of_leaf(np.isin(np.arange(self._tree.n_nodes), self._tree.slopes.node)[:, None])
+
+    def _first_largest(self, numbers: str) -> str:
+        return self._op("ArgMax", numbers, axis=1, keepdims=0)
+
+    def _cheapest(self, loss: Costs, probabilities: str) -> str:
+        """The first class of least expected cost; costs that differ by rounding are equal."""
+        cost = self._op("MatMul", probabilities, self._constant(loss.matrix))
+        gain = self._op("Neg", cost)
+        largest = self._op("TopK", gain, self._constant(np.array([1])), axis=1, outputs=2)
+        bound = self._op("Sub", largest, self._constant(np.array(loss.slack)))
+        within = self._op("Not", self._op("Less", gain, bound))
+        return self._first_largest(self._op("Cast", within, to=self._double))
+
+    def _of_leaf(self, table: NDArray[Any]) -> str:
+        """The row of a table, one per node, at the leaf of each row."""
+        return self._op("Gather", self._constant(table), self._leaf, axis=0)
+
+    def _constant(self, values: NDArray[Any]) -> str:
+        from onnx import numpy_helper
+
+        name = self._new("table")
+        self.tables.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def _op(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+        """Add an operator; return the name of its first output."""
+        from onnx import helper
+
+        names = [self._new(operator.lower()) for _ in range(outputs)]
+        self.nodes.append(helper.make_node(operator, list(inputs), names, **attributes))
+        return names[0]

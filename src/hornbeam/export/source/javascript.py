@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
@@ -63,6 +62,7 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
             "reserved word, e.g. 'tree'."
         )
     flat, features = LookupTables.of(tree), tree.schema.features
+    walk, shares, terms = flat.source_tables(tree.slopes)
     codes = [_map(feature.categories) if feature.kind is not Kind.NUMERIC else "null" for feature in features]
     classes = (
         {}
@@ -74,21 +74,15 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
         "FEATURES": [_literal(feature.name) for feature in features],
         "CODES": codes,
         "UNKNOWN": ["-1" if feature.kind is Kind.NOMINAL else "null" for feature in features],
-        "NODE": flat.node.tolist(),
-        "FEATURE": flat.feature.tolist(),
-        "THRESHOLD": [_literal(t) for t in flat.threshold.tolist()],
-        "START": flat.start.tolist(),
-        "LEAD": flat.lead.tolist(),
-        "SHARED": flat.share_start.tolist(),
-        "SHARED_LEAD": flat.share_lead.tolist(),
-        "SHARE": flat.share.tolist(),
+        **(walk | {"THRESHOLD": [_literal(t) for t in walk["THRESHOLD"]]}),
+        **shares,
         "BELIEF": flat.belief.tolist(),
     }
     loss = tree.decision.loss
     if loss is not None:
         tables["LOSS"] = loss.matrix.tolist()
     if len(tree.slopes):
-        tables |= _terms(tree, flat)
+        tables |= terms | {"SCORE": [json.dumps(row) for row in terms["SCORE"]]}
     written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
     about, functions, prediction, public = _REGRESSION if tree.is_regression else _CLASSIFICATION
     probabilities = _PROBABILITIES
@@ -104,21 +98,6 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
     # One pass, so that a name that contains a placeholder is not replaced.
     source = _SOURCE.replace("$FUNCTIONS", functions)
     return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], source)
-
-
-def _terms(tree: Tree, flat: LookupTables) -> dict[str, list[Any]]:
-    """Write the tables of the slopes of leaves."""
-    slopes = tree.slopes
-    return {
-        "SCORE": [json.dumps(row) for row in flat.score.tolist()],
-        "TERM_START": flat.term_start.tolist(),
-        "TERM_FEATURE": slopes.feature.tolist(),
-        "CATEGORY": slopes.category.tolist(),
-        "LOW": slopes.low.tolist(),
-        "HIGH": slopes.high.tolist(),
-        "CENTRE": slopes.centre.tolist(),
-        "SLOPE": slopes.slope.tolist(),
-    }
 
 
 def _map(categories: tuple[object, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from hornbeam.kernels.elementary import log
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.slopes import Slopes
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["LookupTables", "node_scores"]
+
+type _Lists = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +92,28 @@ class LookupTables:
     def fractional(self) -> bool:
         """Whether some missing value is divided among the children of a node."""
         return len(self.share_lead) > 0
+
+    def source_tables(self, slopes: Slopes) -> tuple[_Lists, _Lists, _Lists]:
+        """Return the tables of a source file by name: of the walk, of the shares, and of the terms of slopes."""
+        walk = _lists(
+            NODE=self.node, FEATURE=self.feature, THRESHOLD=self.threshold, START=self.start, LEAD=self.lead
+        )
+        shares = _lists(SHARED=self.share_start, SHARED_LEAD=self.share_lead, SHARE=self.share)
+        terms = _lists(
+            SCORE=self.score,
+            TERM_START=self.term_start,
+            TERM_FEATURE=slopes.feature,
+            CATEGORY=slopes.category,
+            LOW=slopes.low,
+            HIGH=slopes.high,
+            CENTRE=slopes.centre,
+            SLOPE=slopes.slope,
+        )
+        return walk, shares, terms
+
+
+def _lists(**arrays: NDArray[Any]) -> _Lists:
+    return {name: array.tolist() for name, array in arrays.items()}
 
 
 def node_scores(tree: Tree) -> Floats:

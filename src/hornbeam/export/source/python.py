@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.export.source.lookup_tables import LookupTables
@@ -14,6 +12,8 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Label
 
 __all__ = ["to_python"]
+
+_PUBLIC = ("CLASSES", "FEATURES")  # tables whose names have no underscore
 
 
 def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
@@ -47,7 +47,8 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     ([0.2, 0.8], 'ill', 0)
     """
     tree = single_tree(tree)
-    flat, features = LookupTables.of(tree), tree.schema.features
+    flat, features, loss = LookupTables.of(tree), tree.schema.features, tree.decision.loss
+    walk, shares, terms = flat.source_tables(tree.slopes)
     codes = [
         _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"
         for feature in features
@@ -60,29 +61,23 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
             else {"CLASSES": [_literal(plain_label(label)) for label in tree.schema.classes]}
         ),
         "FEATURES": [_literal(feature.name) for feature in features],
-        "_CODES": codes,
-        "_UNKNOWN": unknown,
-        "_NODE": flat.node.tolist(),
-        "_FEATURE": flat.feature.tolist(),
-        "_THRESHOLD": ["None" if t != t else _literal(t) for t in flat.threshold.tolist()],
-        "_START": flat.start.tolist(),
-        "_LEAD": flat.lead.tolist(),
-        "_BELIEF": flat.belief.tolist(),
+        "CODES": codes,
+        "UNKNOWN": unknown,
+        **(walk | {"THRESHOLD": ["None" if t != t else _literal(t) for t in walk["THRESHOLD"]]}),
+        "BELIEF": flat.belief.tolist(),
     }
-    loss = tree.decision.loss
     if flat.fractional:
-        tables["_SHARED"] = flat.share_start.tolist()
-        tables["_SHARED_LEAD"] = flat.share_lead.tolist()
-        tables["_SHARE"] = flat.share.tolist()
-        if loss is not None:
-            tables["_LOSS"] = loss.matrix.tolist()
+        tables |= shares
     elif len(tree.slopes):
-        tables |= _terms(tree, flat)
-        if loss is not None:
-            tables["_LOSS"] = loss.matrix.tolist()
+        tables |= terms | {"SCORE": [f"({', '.join(map(_literal, row))},)" for row in terms["SCORE"]]}
     elif not tree.is_regression:
-        tables["_DECIDED"] = flat.decided.tolist()
-    written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
+        tables["DECIDED"] = flat.decided.tolist()
+    if loss is not None and (flat.fractional or len(tree.slopes)):
+        tables["LOSS"] = loss.matrix.tolist()
+    written = "\n".join(
+        f"{name if name in _PUBLIC else f'_{name}'} = (\n{wrapped(items)}\n)"
+        for name, items in tables.items()
+    )
     about = _ABOUT_REGRESSION if tree.is_regression else _ABOUT
     source = about + _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
     if len(tree.slopes):
@@ -104,21 +99,6 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     prediction = "[predict(row)]" if tree.is_regression else "probabilities(row)"
     labels = () if tree.is_regression else tree.schema.classes
     return source + _check(TestVectors.of(tree, vectors), prediction, labels)
-
-
-def _terms(tree: Tree, flat: LookupTables) -> dict[str, list[Any]]:
-    """Write the tables of the slopes of leaves."""
-    slopes = tree.slopes
-    return {
-        "_SCORE": [f"({', '.join(map(_literal, row))},)" for row in flat.score.tolist()],
-        "_TERM_START": flat.term_start.tolist(),
-        "_TERM_FEATURE": slopes.feature.tolist(),
-        "_CATEGORY": slopes.category.tolist(),
-        "_LOW": slopes.low.tolist(),
-        "_HIGH": slopes.high.tolist(),
-        "_CENTRE": slopes.centre.tolist(),
-        "_SLOPE": slopes.slope.tolist(),
-    }
 
 
 def _dictionary(categories: tuple[object, ...]) -> str:

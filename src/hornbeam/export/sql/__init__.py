@@ -4,8 +4,7 @@ In reading order:
 
 - `queries`: the exporters `to_sql` and `rules_where`
 - `dialect`: columns and constants in each database
-- `expressions`: the splits of a tree as expressions
+- `expressions`: the splits of a tree, and the conditions of rules, as expressions
 - `select`: the whole SELECT
-- `fractional`: its tables if missing values go to every child
-- `rule_conditions`: the conditions of rules
+- `prediction_tables`: its tables if missing values go to every child, or leaves have slopes
 """

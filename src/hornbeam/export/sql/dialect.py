@@ -15,7 +15,7 @@ from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.checks import check_text
 from hornbeam.typing import Category, Label
 
-__all__ = ["DIALECTS", "Dialect", "find_dialect", "identifier", "text_literal"]
+__all__ = ["DIALECTS", "Dialect", "alias", "constant_table", "find_dialect", "identifier", "text_literal"]
 
 _EXACT_INTEGERS = 2**53
 
@@ -195,3 +195,21 @@ def _scaled(top: int, power: int, by: type[exp.Mul] | type[exp.Div]) -> exp.Expr
         power //= step
     expression: exp.Expression = written
     return expression
+
+
+def constant_table(
+    name: str, rows: list[exp.Expression], columns: list[str], dialect: str
+) -> tuple[exp.TableAlias, exp.Expression]:
+    """Write a table of constants, with the names of its columns where the dialect expects them."""
+    named = [exp.to_identifier(column) for column in columns]
+    if dialect == "sqlite":
+        return exp.TableAlias(this=exp.to_identifier(name), columns=named), exp.Values(expressions=rows)
+    values = exp.Values(
+        expressions=rows, alias=exp.TableAlias(this=exp.to_identifier("leaves"), columns=named)
+    )
+    return exp.TableAlias(this=exp.to_identifier(name)), exp.select("*").from_(values)
+
+
+def alias(expression: exp.Expression, name: str | exp.Identifier) -> exp.Alias:
+    """Name a column."""
+    return exp.Alias(this=expression, alias=exp.to_identifier(name))

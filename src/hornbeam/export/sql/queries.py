@@ -174,7 +174,7 @@ def rules_where(
     """
     import_extra("sqlglot", "sql")
     from hornbeam.export.sql.dialect import find_dialect
-    from hornbeam.export.sql.rule_conditions import rule_condition
+    from hornbeam.export.sql.expressions import rule_condition
 
     found = find_dialect(dialect)
     return [

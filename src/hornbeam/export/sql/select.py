@@ -10,11 +10,9 @@ from functools import reduce
 from sqlglot import exp
 
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.sql.constants import alias, constant_table
-from hornbeam.export.sql.dialect import identifier
+from hornbeam.export.sql.dialect import alias, constant_table, identifier
 from hornbeam.export.sql.expressions import SplitExpressions
-from hornbeam.export.sql.fractional import fractional_tables
-from hornbeam.export.sql.slopes import Tables, sloped_tables
+from hornbeam.export.sql.prediction_tables import Tables, fractional_tables, sloped_tables
 from hornbeam.tree import Costs, Tree
 
 __all__ = ["probability_names", "select_statement"]

@@ -2,9 +2,8 @@
 
 In reading order:
 
-- `page`: sizes of letters, lines and bars
+- `page`: sizes of letters, lines and bars, and the text at each node
 - `node_positions`: the position of each node
-- `node_texts`: the text at each node
 - `leaf_table`: the table beside the tree
 - `figure_layout`: all of these, fitted to a page
 - `drawing`: branches, nodes, text and legend on axes

@@ -10,9 +10,8 @@ import numpy as np
 from hornbeam.explain.intervals import interval
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, OTHERS
-from hornbeam.export.prediction_text import scale_text
 from hornbeam.export.slope_text import leaf_terms
-from hornbeam.export.wording import label_text, shortened
+from hornbeam.export.wording import label_text, scale_text, shortened
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.tree_figure.leaf_table import LeafTable
 from hornbeam.plots.tree_figure.node_positions import (
@@ -21,8 +20,7 @@ from hornbeam.plots.tree_figure.node_positions import (
     place_nodes,
     without_overlap,
 )
-from hornbeam.plots.tree_figure.node_texts import NodeText, lengthen_texts, node_texts
-from hornbeam.plots.tree_figure.page import SMALLEST_FONT, Page
+from hornbeam.plots.tree_figure.page import SMALLEST_FONT, NodeText, Page, lengthen_texts, node_texts
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Bools, Floats

@@ -7,9 +7,8 @@ from typing import Any
 
 from hornbeam.export.people.display_subset import DisplaySubset
 from hornbeam.export.people.palette import bar, bars, on_scale
-from hornbeam.export.prediction_text import interval_text, prediction_text
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import shortened
+from hornbeam.export.wording import interval_text, prediction_text, shortened
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
 from hornbeam.typing import Bools, Floats
 

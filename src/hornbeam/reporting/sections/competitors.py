@@ -9,8 +9,7 @@ import numpy as np
 from hornbeam.explain.candidates.competitors import competitors
 from hornbeam.explain.candidates.held_out_gain import HeldOut
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
-from hornbeam.export.condition_text import condition_text
-from hornbeam.export.wording import feature_name, pluralise
+from hornbeam.export.wording import condition_text, feature_name, pluralise
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel

@@ -7,8 +7,7 @@ from typing import Any
 
 import hornbeam
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.export.prediction_text import mean_text
-from hornbeam.export.wording import feature_name, label_text, probability_text, shortened
+from hornbeam.export.wording import feature_name, label_text, mean_text, probability_text, shortened
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.sections.tree import section

@@ -3,13 +3,11 @@
 In reading order:
 
 - `source`: `to_c`, the whole file and its test
-- `program`: the settings and names that all parts use
+- `program`: the settings that all parts use, and identifiers, strings and comments
 - `numbers`: literals and comparisons of each input type
-- `names`: identifiers, strings and comments
 - `declarations`: the head of the file
-- `nested`: the layout of nested ifs
-- `tables`: the layouts of tables and bins
-- `slopes`: tables and functions of leaves with slopes
+- `layouts`: nested ifs, tables and bins
+- `slope_terms`: tables and functions of leaves with slopes
 - `predictions`: tables of predictions, and the public functions
 """
 

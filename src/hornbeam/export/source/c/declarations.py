@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hornbeam.export.source.c.names import comment, string
+from hornbeam.export.source.c.layouts import bin_type
 from hornbeam.export.source.c.numbers import Real
 from hornbeam.export.source.c.predictions import ONE, accuracy
-from hornbeam.export.source.c.program import Program
-from hornbeam.export.source.c.tables import bin_type
+from hornbeam.export.source.c.program import Program, comment, string
 from hornbeam.export.wording import plain_label
 from hornbeam.tree.skeleton import summary
 

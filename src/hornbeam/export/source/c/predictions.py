@@ -7,10 +7,10 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.export.source.c.layouts import array
 from hornbeam.export.source.c.numbers import Real
 from hornbeam.export.source.c.program import Program
-from hornbeam.export.source.c.slopes import sloped_predictions
-from hornbeam.export.source.c.tables import array
+from hornbeam.export.source.c.slope_terms import sloped_predictions
 from hornbeam.export.wording import wrapped
 from hornbeam.tree import Costs
 from hornbeam.typing import Counts, Floats

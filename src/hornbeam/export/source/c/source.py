@@ -12,12 +12,11 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.checks import check_table
 from hornbeam.export.source.c.declarations import class_names, declarations
-from hornbeam.export.source.c.nested import nested
+from hornbeam.export.source.c.layouts import array, binned_walk, binning, flat_walk, nested
 from hornbeam.export.source.c.numbers import NUMBERS, Real
 from hornbeam.export.source.c.predictions import predictions, stored
 from hornbeam.export.source.c.program import Program
-from hornbeam.export.source.c.slopes import NO_FUSED
-from hornbeam.export.source.c.tables import array, binned_walk, binning, flat_walk
+from hornbeam.export.source.c.slope_terms import NO_FUSED
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree import Tree

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hornbeam.export.source.c.layouts import array
 from hornbeam.export.source.c.numbers import Real
 from hornbeam.export.source.c.program import Program
-from hornbeam.export.source.c.tables import array
 from hornbeam.export.wording import wrapped
 
 __all__ = ["NO_FUSED", "sloped_predictions"]
