@@ -106,7 +106,7 @@ INTERNAL = {
     "hornbeam": {"__version__", "errors"},
     "hornbeam.data": {"Labels", "read_labels"},
     "hornbeam.out_of_core": {"count_trees_on_all"},
-    "hornbeam.storage": {"Model", "TreeCollection", "compare", "read", "read_any", "write"},
+    "hornbeam.storage": {"Model", "compare", "read", "read_any", "write"},
     "hornbeam.tree": {"collapse", "count_rows", "level_order", "raise_child", "raw_belief", "with_belief"},
 }
 

@@ -160,7 +160,7 @@ def names_in_python(tree: Any) -> list[Any]:
 
 
 def saved_again(tree: Any) -> list[Any]:
-    return [decode(encode(Model(tree), as_tensors=as_tensors)).tree.digest for as_tensors in (False, True)]
+    return [decode(encode(Model.of(tree), as_tensors=as_tensors)).tree.digest for as_tensors in (False, True)]
 
 
 # What must be as with plain names, and what must tell the names or the digest of the tree.

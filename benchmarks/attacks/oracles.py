@@ -229,7 +229,7 @@ def _monotone(fit: Fit, at: int, sign: int) -> None:
 def files(fit: Fit) -> None:
     """Saved and loaded, pickled and copied, the model is the same."""
     if isinstance(fit.model, Tree):
-        again = [decode(encode(Model(fit.model), as_tensors=one)).tree for one in (False, True)]
+        again = [decode(encode(Model.of(fit.model), as_tensors=one)).tree for one in (False, True)]
         expect([tree.digest for tree in again] == state(fit.model) * 2, "another tree after loading")
         return
     found = fit.predictions()

@@ -24,7 +24,7 @@ from hornbeam.errors import ParameterError, StorageError
 from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.export import rules_dict, to_c, to_onnx
 from hornbeam.smoothing import HGS
-from hornbeam.storage import TreeCollection
+from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
 from support.examples import examples
 
@@ -311,7 +311,7 @@ def test_a_wrong_ensemble_is_refused_by_name(which, part, changes, message):
     packed = PACKED[which]
     parts = {"settings": dict(packed.settings), "learned": dict(packed.learned)}
     parts[part] |= changes
-    forged = TreeCollection(packed.schema, packed.trees, packed.estimator, **parts)
+    forged = Model(packed.schema, packed.trees, packed.estimator, **parts)
     if message is None:  # large, but finite
         assert unpack(decode(encode(forged))).boosted_.start == 1e308
         return
@@ -323,11 +323,11 @@ def test_trees_that_do_not_form_an_ensemble_are_refused():
     forest, boosted = PACKED["forest"], PACKED["boosted"]
     shell = (forest.estimator, forest.settings, forest.learned)
     with pytest.raises(StorageError, match="a forest needs at least one tree"):
-        unpack(decode(encode(TreeCollection(forest.schema, (), *shell))))
+        unpack(decode(encode(Model(forest.schema, (), *shell))))
     shell = (boosted.estimator, boosted.settings, boosted.learned)
     with pytest.raises(StorageError, match="there are 5 trees; expected a multiple of 3"):
-        unpack(decode(encode(TreeCollection(boosted.schema, boosted.trees[:5], *shell))))
-    empty = unpack(decode(encode(TreeCollection(boosted.schema, (), *shell))))
+        unpack(decode(encode(Model(boosted.schema, boosted.trees[:5], *shell))))
+    empty = unpack(decode(encode(Model(boosted.schema, (), *shell))))
     assert empty.predict_proba(ROWS).shape == (N, 3), "no round: the prediction is the start"
 
 

@@ -40,7 +40,7 @@ def tree(
 @given(trees())
 @examples(40)
 def test_a_model_does_not_differ_from_itself_saved_and_loaded(given_tree):
-    found = compare(Model(given_tree), decode(encode(Model(given_tree))))
+    found = compare(Model.of(given_tree), decode(encode(Model.of(given_tree))))
     assert not found
     assert str(found) == "no difference"
 

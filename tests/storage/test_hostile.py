@@ -180,7 +180,7 @@ def test_many_repeated_categories_are_found_at_once():
 
 def tensors(change):
     """The tree as tensors, its safetensors header changed."""
-    data = encode(Model(TREE), as_tensors=True)
+    data = encode(Model.of(TREE), as_tensors=True)
     length = int.from_bytes(data[:8], "little")
     entries = json.loads(data[8 : 8 + length])
     change(entries)
@@ -219,7 +219,7 @@ def test_wrong_tensors_are_refused_by_name(change, message):
 
 
 def test_tensors_cut_short_or_long_are_refused():
-    data = encode(Model(TREE), as_tensors=True)
+    data = encode(Model.of(TREE), as_tensors=True)
     for wrong, message in (
         (data[:-1], "the arrays end at byte"),
         (data + b"\0", "the arrays end at byte"),
@@ -239,7 +239,7 @@ def test_a_newer_minor_version_may_add_what_it_likes():
 
 
 def test_a_newer_minor_version_may_add_parameters_to_a_step():
-    said = json.loads(encode(Model(HGS(2.0)(TREE))))
+    said = json.loads(encode(Model.of(HGS(2.0)(TREE))))
     said.pop("sha256")
     said["history"][-1]["parameters"]["colour"] = "blue"
     with pytest.raises(StorageError, match="'hgs' with 'colour', a parameter that this step does not have"):
@@ -254,7 +254,7 @@ def test_a_newer_minor_version_may_add_parameters_to_a_step():
 def test_a_step_that_has_the_name_of_a_smoother_by_accident_is_not_saved(as_tensors):
     tree = with_belief(TREE, TREE.belief, TREE.borrowed, Step.of("shrinkage", lam=3.0))
     with pytest.raises(StorageError, match=r"'shrinkage' with 'lam', .* choose another name for a step"):
-        encode(Model(tree), as_tensors=as_tensors)
+        encode(Model.of(tree), as_tensors=as_tensors)
 
 
 FITTED = pack(hornbeam.TreeClassifier().fit([[0.0], [1.0]], [0, 1]))
@@ -572,7 +572,7 @@ def test_monotone_beliefs_of_three_classes_are_refused():
 
 def test_steps_of_others_stay_in_the_history():
     """Nothing is computed from them."""
-    said = json.loads(encode(Model(TREE)))
+    said = json.loads(encode(Model.of(TREE)))
     said.pop("sha256")
     said["history"] = [{"step": "ours", "parameters": {"anything": [1, None, "x"]}}]
     assert str(load(said).tree.history[0]) == "ours(anything=[1, None, 'x'])"

@@ -54,7 +54,7 @@ def same(one: Tree, other: Tree) -> bool:
 @given(trees(), st.booleans())
 @examples(60)
 def test_every_tree_comes_back(tree, as_tensors):
-    data = encode(Model(tree), as_tensors=as_tensors)
+    data = encode(Model.of(tree), as_tensors=as_tensors)
     again = decode(data)
     assert same(again.tree, tree)
     assert encode(again, as_tensors=as_tensors) == data  # canonical
@@ -67,11 +67,11 @@ def test_text_keeps_to_the_published_schema(tree):
         resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")
     )
     jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with the extra test")
-    jsonschema.validate(json.loads(encode(Model(tree))), schema)
+    jsonschema.validate(json.loads(encode(Model.of(tree))), schema)
 
 
 def test_text_and_tensors_say_the_same(small):
-    text, tensors = encode(Model(small)), encode(Model(small), as_tensors=True)
+    text, tensors = encode(Model.of(small)), encode(Model.of(small), as_tensors=True)
     length = int.from_bytes(tensors[:8], "little")
     header = json.loads(json.loads(tensors[8 : 8 + length])["__metadata__"]["hornbeam"])
     assert header["sha256"] == json.loads(text)["sha256"]
@@ -89,7 +89,7 @@ def small() -> Tree:
 
 def test_arrays_of_the_other_byte_order_make_the_same_tree_and_fingerprint(small):
     """A file has one byte order, machines have two."""
-    model = Model(small)
+    model = Model.of(small)
     arrays = arrays_of(model)
     header = header_of(model, arrays)
     other = {name: array.astype(array.dtype.newbyteorder(">")) for name, array in arrays.items()}
@@ -99,7 +99,7 @@ def test_arrays_of_the_other_byte_order_make_the_same_tree_and_fingerprint(small
 
 def test_a_file_changes_in_one_line_where_one_count_changes(small):
     raw = Tree.raw(small.schema, small.skeleton, np.array([[5, 6], [4, 1], [1, 5]]))
-    one, other = (encode(Model(tree)).decode().splitlines() for tree in (small, raw))
+    one, other = (encode(Model.of(tree)).decode().splitlines() for tree in (small, raw))
     changed = [line for line, was in zip(other, one, strict=True) if line != was]
     assert (
         changed
@@ -139,7 +139,7 @@ def test_categories_and_labels_keep_value_and_type():
     schema = Schema((Feature("\u202e", Kind.NOMINAL, CATEGORIES),), (True, 2.0, "3", 4))
     tree = Tree.raw(schema, Skeleton.leaf(), np.array([[1, 2, 3, 4]]))
     for as_tensors in (False, True):
-        again = decode(encode(Model(tree), as_tensors=as_tensors)).tree
+        again = decode(encode(Model.of(tree), as_tensors=as_tensors)).tree
         assert same(again, tree)
         assert list(map(type, again.schema.classes)) == [bool, float, str, int]
 
@@ -179,7 +179,7 @@ def test_a_tree_too_deep_is_refused():
     skeleton = chain(2**16 + 1)
     tree = Tree.raw(Schema((Feature("x"),), (0,)), skeleton, np.zeros((skeleton.n_nodes, 1), np.int64))
     with pytest.raises(StorageError, match="65,537 deep; expected at most 65,536: set max_depth"):
-        encode(Model(tree), as_tensors=True)
+        encode(Model.of(tree), as_tensors=True)
 
 
 LABELS = {
@@ -276,7 +276,7 @@ def test_what_is_no_model_is_refused():
 def test_history_of_any_plain_values_comes_back(small):
     steps = (Step.of("ours", a=(1, (2.0, None)), b=[True, "x"], c={1: "y", "z": float("nan")}), Step.of("ü"))
     tree = Tree.raw(small.schema, small.skeleton, small.evidence, history=steps)
-    assert str(decode(encode(Model(tree))).tree.history) == str(steps)
+    assert str(decode(encode(Model.of(tree))).tree.history) == str(steps)
 
 
 @pytest.mark.parametrize("version", ["1.0"])

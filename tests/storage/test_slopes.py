@@ -17,7 +17,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import StorageError
 from hornbeam.estimators.persistence.files import pack, unpack
-from hornbeam.storage import Model, TreeCollection, compare
+from hornbeam.storage import Model, compare
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
 from hornbeam.tree.route import predict_rows
@@ -58,12 +58,12 @@ def same(one, other):
 @given(trees_with_slopes(), st.booleans())
 @examples(60)
 def test_every_tree_comes_back(tree, as_tensors):
-    data = encode(Model(tree), as_tensors=as_tensors)
+    data = encode(Model.of(tree), as_tensors=as_tensors)
     again = decode(data)
     assert again.tree.digest == tree.digest
     assert same(again.tree.slopes, tree.slopes)
     assert encode(again, as_tensors=as_tensors) == data  # canonical
-    assert not compare(Model(tree), again)
+    assert not compare(Model.of(tree), again)
 
 
 @given(trees_with_slopes())
@@ -73,7 +73,7 @@ def test_text_keeps_to_the_published_schema(tree):
         resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")
     )
     jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with the extra test")
-    said = json.loads(encode(Model(tree)))
+    said = json.loads(encode(Model.of(tree)))
     jsonschema.validate(said, schema)
     if len(tree.slopes):
         del said["tree"]["slope_low"]
@@ -86,7 +86,7 @@ def test_text_keeps_to_the_published_schema(tree):
 def test_every_collection_comes_back(tree, n, random):
     plain = with_slopes(tree, Slopes.none())
     chosen = tuple(random.choice([tree, plain]) for _ in range(n))
-    data = encode(TreeCollection(tree.schema, chosen, "F", {"a": 1}))
+    data = encode(Model(tree.schema, chosen, "F", {"a": 1}))
     again = decode(data)
     assert [one.digest for one in again.trees] == [one.digest for one in chosen]
     assert encode(again) == data
@@ -97,7 +97,7 @@ def test_regression_comes_back():
     leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[4, 8, 20]]))
     tree = with_slopes(leaf, Slopes.of([0], [0], low=[1], high=[3], centre=[2], slope=[[0.5]]))
     for as_tensors in (False, True):
-        assert decode(encode(Model(tree), as_tensors=as_tensors)).tree.digest == tree.digest
+        assert decode(encode(Model.of(tree), as_tensors=as_tensors)).tree.digest == tree.digest
 
 
 @pytest.mark.parametrize("suffix", ["hornbeam", "safetensors"])
@@ -129,7 +129,7 @@ def test_the_first_slopes_are_read_for_ever(suffix):
 
 
 def test_trees_without_slopes_are_written_as_before():
-    said = json.loads(encode(Model(PLAIN)))
+    said = json.loads(encode(Model.of(PLAIN)))
     assert (said["version"], said["kind"]) == ([1, 0], "tree")
     assert not any("slope" in name for name in said["tree"])
     assert "n_terms" not in said
@@ -137,7 +137,7 @@ def test_trees_without_slopes_are_written_as_before():
 
 def test_rules_of_a_tree_with_slopes_are_refused():
     with pytest.raises(StorageError, match="the tree of the rules has slopes; expected none"):
-        encode(Model(TREE, by_rules=True))
+        encode(Model.of(TREE, content="rules"))
 
 
 document, load = partial(document_of, TREE), load_document
@@ -181,7 +181,7 @@ def test_an_array_of_slopes_that_is_missing_or_unknown_is_refused():
     del said["tree"]["slope_high"]
     with pytest.raises(StorageError, match=r"expected the arrays n_children, feature, .*slope_high"):
         load(said)
-    said = json.loads(encode(Model(PLAIN)))
+    said = json.loads(encode(Model.of(PLAIN)))
     said["tree"]["slope"] = []
     with pytest.raises(StorageError, match="tree has 'slope'; expected only the arrays"):
         load(said)
@@ -194,7 +194,7 @@ ROWS = Table(SCHEMA, (np.array([20.0, 50.0, np.nan]), np.array([0, 1, -1], np.in
 def test_a_mutated_file_loads_or_is_refused(as_tensors):
     """Flipped, cut, doubled and replaced bytes, without the fingerprint: no other error, and what loads predicts."""
     rng = np.random.default_rng(20)
-    data = encode(Model(TREE), as_tensors=as_tensors)
+    data = encode(Model.of(TREE), as_tensors=as_tensors)
     stated = re.search(rb'\\?"sha256\\?": \\?"[0-9a-f]{64}\\?",? ?', data)
     blank = data[: stated.start()] + b" " * len(stated[0]) + data[stated.end() :]
     assert decode(blank).tree.digest == TREE.digest

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators.persistence.files import unpack
 from hornbeam.smoothing import Laplace
-from hornbeam.storage import Model, TreeCollection, compare, read, read_any, write
+from hornbeam.storage import Model, compare, read, read_any, write
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Tree
 from support.examples import examples
@@ -31,7 +31,7 @@ DEEP = Skeleton.of(
 STUMP = Skeleton.of([2, 0, 0], [0, -1, -1], [25.0, np.nan, np.nan])
 ONE = Tree.raw(SCHEMA, DEEP, np.array([[5, 5], [4, 1], [1, 4], [4, 0], [0, 1]]))
 TWO = Tree.raw(SCHEMA, STUMP, np.array([[6, 4], [5, 1], [1, 3]]), unit=0.5)
-COLLECTION = TreeCollection(
+COLLECTION = Model(
     SCHEMA, (ONE, TWO, Laplace()(ONE)), "ForestClassifier", {"n_estimators": 3}, {"named": True}
 )
 
@@ -44,9 +44,7 @@ def digests(model):
 @examples(40)
 def test_every_collection_comes_back(tree, n, random):
     smoothed = tree if tree.is_regression else Laplace()(tree)
-    collection = TreeCollection(
-        tree.schema, tuple(random.choice([tree, smoothed]) for _ in range(n)), "F", {"a": 1}
-    )
+    collection = Model(tree.schema, tuple(random.choice([tree, smoothed]) for _ in range(n)), "F", {"a": 1})
     data = encode(collection)
     again = decode(data)
     assert digests(again) == digests(collection)
@@ -80,7 +78,7 @@ def test_any_reader_of_safetensors_opens_the_arrays():
 def test_a_tree_of_another_schema_is_refused():
     other = Tree.raw(Schema((Feature("age"),), ("no", "yes")), STUMP, np.array([[6, 4], [5, 1], [1, 3]]))
     with pytest.raises(TreeError, match="tree 1 has another schema than the others"):
-        TreeCollection(SCHEMA, (ONE, other))
+        Model(SCHEMA, (ONE, other))
 
 
 def test_who_wants_one_tree_is_told_what_the_file_is(tmp_path):
@@ -88,13 +86,13 @@ def test_who_wants_one_tree_is_told_what_the_file_is(tmp_path):
     with pytest.raises(StorageError, match="a ForestClassifier with 3 trees; expected one tree"):
         read(tmp_path / "collection.hornbeam")
     assert digests(read_any(tmp_path / "collection.hornbeam")) == digests(COLLECTION)
-    write(Model(ONE, "RuleClassifier", by_rules=True), tmp_path / "rules.hornbeam")
+    write(Model.of(ONE, "RuleClassifier", content="rules"), tmp_path / "rules.hornbeam")
     with pytest.raises(StorageError, match="a RuleClassifier with rules; expected one tree"):
         read(tmp_path / "rules.hornbeam")
 
 
 def test_collections_are_compared_tree_by_tree():
-    fewer = TreeCollection(SCHEMA, (ONE, ONE), "ForestClassifier", {"n_estimators": 2}, {"named": True})
+    fewer = Model(SCHEMA, (ONE, ONE), "ForestClassifier", {"n_estimators": 2}, {"named": True})
     found = compare(COLLECTION, fewer)
     assert found.settings == ("n_estimators: 3, now 2",)
     assert found.structure[0] == "3 trees, now 2 trees"
@@ -103,7 +101,7 @@ def test_collections_are_compared_tree_by_tree():
     with pytest.raises(
         StorageError, match="a ForestClassifier of 3 trees and a Tree of 1 tree; expected two"
     ):
-        compare(COLLECTION, Model(ONE))
+        compare(COLLECTION, Model.of(ONE))
 
 
 # ------------------------------------------------------------------------------------------------------- hostile
@@ -220,7 +218,7 @@ def test_every_changed_byte_of_the_arrays_is_noticed():
 
 
 def test_a_text_holds_one_tree():
-    said = json.loads(encode(Model(ONE))) | {"kind": "trees", "n_trees": 1}
+    said = json.loads(encode(Model.of(ONE))) | {"kind": "trees", "n_trees": 1}
     with pytest.raises(StorageError, match="kind is 'trees' in a text; expected one tree"):
         decode(json.dumps(said).encode())
 
@@ -233,4 +231,4 @@ def test_trees_that_say_not_what_they_are_together_are_refused():
         ("os.system", "the estimator is a 'os.system'; expected TreeClassifier"),
     ):
         with pytest.raises(StorageError, match=re.escape(message)):
-            unpack(TreeCollection(SCHEMA, COLLECTION.trees, estimator))
+            unpack(Model(SCHEMA, COLLECTION.trees, estimator))

@@ -8,7 +8,7 @@ from hornbeam.storage.file import decode, encode
 
 def document_of(tree, /, **changes):
     """The file of a tree without its checksum, with some entries changed."""
-    said = json.loads(encode(Model(tree)))
+    said = json.loads(encode(Model.of(tree)))
     del said["sha256"]
     for key, value in changes.items():
         (said["tree"] if key in said["tree"] else said)[key] = value

@@ -30,7 +30,7 @@ from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.imported_trees import imported_trees
 from hornbeam.interop.input_conventions import InputConventions
-from hornbeam.storage import TreeCollection
+from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
 from hornbeam.typing import Floats
 
@@ -241,7 +241,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         conventions = {one.name: getattr(self._reading, one.name) for one in fields(InputConventions)}
         del conventions["schema"]  # the trees have it
         sets = {name: sorted(one) for name, one in conventions.items() if isinstance(one, frozenset)}
-        trees = encode(TreeCollection(self._reading.schema, self.trees_))
+        trees = encode(Model(self._reading.schema, self.trees_))
         return state | {"trees_": trees, "_reading": conventions | sets}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:

@@ -2,6 +2,6 @@
 
 from hornbeam.storage.difference import Difference, compare
 from hornbeam.storage.file import read, read_any, write
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 
-__all__ = ["Difference", "Model", "TreeCollection", "compare", "read", "read_any", "write"]
+__all__ = ["Difference", "Model", "compare", "read", "read_any", "write"]

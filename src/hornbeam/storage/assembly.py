@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, OF_SLOPES, fingerprint
 from hornbeam.storage.limits import DEEPEST, MOST_NODES, REGRESSION, SEVERAL, VERSION, Sizes, sizes_of
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
 from hornbeam.tree import Skeleton, Slopes, Step, Tree
 from hornbeam.tree.edit import with_decision
@@ -29,7 +29,7 @@ from hornbeam.tree.edit import with_decision
 __all__ = ["model_of"]
 
 
-def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | TreeCollection:
+def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
     """Build the model described by a header and arrays with checked types and shapes.
 
     Raises
@@ -59,11 +59,8 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
             trees = (with_decision(trees[0], decision),)
     except (DataError, SchemaError, TreeError) as error:
         raise StorageError(str(error)) from error
-    model: Model | TreeCollection
-    if kind in SEVERAL:
-        model = TreeCollection(schema, trees, name, settings, learned)
-    else:
-        model = Model(trees[0], name, settings, learned, by_rules=kind == "rules")
+    content: Literal["trees", "tree", "rules"] = "trees" if kind in SEVERAL else "tree"
+    model = Model(schema, trees, name, settings, learned, "rules" if kind == "rules" else content)
     stated = header.get("sha256")
     if stated is not None and stated != fingerprint(header, arrays):
         raise StorageError(

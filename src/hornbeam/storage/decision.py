@@ -25,7 +25,7 @@ def encode_decision(model: Model) -> dict[str, Any] | None:
     >>> from hornbeam import Schema, Skeleton, Tree
     >>> rule = DecisionRule(Costs([[0, 5], [1, 0]]))
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]), decision=rule)
-    >>> encode_decision(Model(tree))
+    >>> encode_decision(Model.of(tree))
     {'costs': [[0.0, 5.0], [1.0, 0.0]], 'class_weight': None}
     """
     decision = model.tree.decision

@@ -12,7 +12,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError
 from hornbeam.grid import Grid
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 from hornbeam.tree import DecisionRule, Step, Tree
 from hornbeam.tree.edit import EDIT, RecordedEdit
 
@@ -81,7 +81,7 @@ class Difference:
         return Grid(caption, ("part", "change"), rows, "<").html()
 
 
-def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance: float = 1e-9) -> Difference:
+def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
     """Compare two models part by part; several trees are compared in order.
 
     Raises
@@ -95,11 +95,11 @@ def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance:
     >>> from hornbeam import Schema, Skeleton, Tree
     >>> from hornbeam.smoothing import Laplace
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 0]]))
-    >>> print(compare(Model(tree), Model(Laplace()(tree))))
+    >>> print(compare(Model.of(tree), Model.of(Laplace()(tree))))
     history   added laplace()
     belief    every row: [1, 0], now [0.8, 0.2]
     """
-    if isinstance(old, TreeCollection) != isinstance(new, TreeCollection):
+    if old.is_several != new.is_several:
         found = " and ".join(f"a {one.estimator or 'Tree'} of {_counted(one.trees)}" for one in (old, new))
         raise StorageError(
             f"there are {found}; expected two of one tree, or two of several: compare like with like"
@@ -108,7 +108,7 @@ def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance:
     if len(old.trees) != len(new.trees):
         parts["structure"].append(f"{_counted(old.trees)}, now {_counted(new.trees)}")
     for at, (before, after) in enumerate(zip(old.trees, new.trees, strict=False)):
-        where = f"tree {at}, " if isinstance(old, TreeCollection) else ""
+        where = f"tree {at}, " if old.is_several else ""
         changes = (list(_compare_history(before, after)), *_compare_nodes(before, after, tolerance))
         for part, lines in zip(parts.values(), changes, strict=True):
             part += [where + line for line in lines]
@@ -154,9 +154,9 @@ def _listed(values: tuple[Any, ...]) -> str:
     return f"[{', '.join(map(repr, values))}]"
 
 
-def _compare_decisions(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
+def _compare_decisions(old: Model, new: Model) -> Iterator[str]:
     """Compare the decision rules of two bare trees; those of estimators follow from their settings."""
-    if isinstance(old, Model) and isinstance(new, Model) and old.estimator is None:
+    if not old.is_several and old.estimator is None:
         before, after = old.tree.decision, new.tree.decision
         if before != after:
             yield f"decision: {_rule(before)}, now {_rule(after)}"
@@ -170,7 +170,7 @@ def _rule(decision: DecisionRule) -> str:
     )
 
 
-def _compare_settings(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
+def _compare_settings(old: Model, new: Model) -> Iterator[str]:
     if old.estimator != new.estimator:
         yield f"estimator: {old.estimator}, now {new.estimator}"
     for before, after in (

@@ -12,7 +12,7 @@ from hornbeam.data.files.addresses import FILE_ON_DISK, require_disk
 from hornbeam.data.files.atomic_write import open_regular, write_atomic
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 from hornbeam.storage.pickles import refuse_pickle, refuse_pickle_name
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-def encode(model: Model | TreeCollection, *, as_tensors: bool = False) -> bytes:
+def encode(model: Model, *, as_tensors: bool = False) -> bytes:
     """Encode a model as the bytes of a file: JSON, or safetensors if it has several trees or is too large for text.
 
     Examples
@@ -33,15 +33,15 @@ def encode(model: Model | TreeCollection, *, as_tensors: bool = False) -> bytes:
     >>> import numpy as np
     >>> from hornbeam import Schema, Skeleton, Tree
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> encode(Model(tree)).splitlines()[1]
+    >>> encode(Model.of(tree)).splitlines()[1]
     b'  "format": "hornbeam",'
     """
     return b"".join(_parts(model, as_tensors))
 
 
-def _parts(model: Model | TreeCollection, as_tensors: bool) -> list[bytes | memoryview]:
+def _parts(model: Model, as_tensors: bool) -> list[bytes | memoryview]:
     # Text is for people, and many trees are too long to read.
-    if as_tensors or isinstance(model, TreeCollection):
+    if as_tensors or model.is_several:
         return tensors.write_tensors(model)
     try:
         return [text.write_text(model)]
@@ -49,7 +49,7 @@ def _parts(model: Model | TreeCollection, as_tensors: bool) -> list[bytes | memo
         return tensors.write_tensors(model)
 
 
-def decode(data: bytes) -> Model | TreeCollection:
+def decode(data: bytes) -> Model:
     """Decode a model from the bytes of a file, JSON or safetensors.
 
     Raises
@@ -67,7 +67,7 @@ def decode(data: bytes) -> Model | TreeCollection:
     return tensors.read_tensors(data) if tensors.are_tensors(data) else text.read_text(data)
 
 
-def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
+def write(model: Model, path: str | PathLike[str]) -> None:
     """Write a model to a file: safetensors by the file's suffix, or as `encode` chooses.
 
     The old file is replaced only when the new one is complete on disk.
@@ -84,7 +84,7 @@ def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     >>> from hornbeam import Schema, Skeleton, Tree
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(Model(tree), f"{folder}/model.hornbeam")
+    ...     write(Model.of(tree), f"{folder}/model.hornbeam")
     ...     read(f"{folder}/model.hornbeam").tree.digest == tree.digest
     True
     """
@@ -129,16 +129,16 @@ def read(path: str | PathLike[str]) -> Model:
         If the file holds no sound model, rules, or several trees; the message says what is wrong with it.
     """
     model = read_any(path)
-    if isinstance(model, Model) and not model.by_rules:
+    if model.content == "tree":
         return model
-    found = f"{len(model.trees):,} trees" if isinstance(model, TreeCollection) else "rules"
+    found = f"{len(model.trees):,} trees" if model.is_several else "rules"
     raise StorageError(
         f"{os.fspath(path)}: this is a {model.estimator or 'model'} with {found}; expected one tree: "
         "hornbeam.load reads it"
     )
 
 
-def read_any(path: str | PathLike[str]) -> Model | TreeCollection:
+def read_any(path: str | PathLike[str]) -> Model:
     """Read a model from a file: a tree, rules, or several trees.
 
     Raises
@@ -153,7 +153,7 @@ def read_any(path: str | PathLike[str]) -> Model | TreeCollection:
         raise StorageError(f"{os.fspath(path)}: {error}") from error
 
 
-def _read(file: BinaryIO) -> Model | TreeCollection:
+def _read(file: BinaryIO) -> Model:
     """Read a model; if it is too large or its header is wrong, read only the header."""
     size = os.fstat(file.fileno()).st_size
     start = file.read(9)

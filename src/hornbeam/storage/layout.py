@@ -32,7 +32,7 @@ from hornbeam.storage.limits import (
     check_sizes,
     limits,
 )
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
 
@@ -98,14 +98,14 @@ def arrays_for(kind: str) -> dict[str, Array]:
     return arrays | OF_SLOPES if kind in SLOPED else arrays
 
 
-def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
+def arrays_of(model: Model) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model, in the order and dtypes of the file."""
     for tree in model.trees:
         if tree.depth > DEEPEST:
             raise StorageError(
                 f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}: set max_depth"
             )
-    if isinstance(model, Model):
+    if not model.is_several:
         return {
             name: np.ascontiguousarray(_of_tree(model.tree, name), array.dtype)
             for name, array in ARRAYS.items()
@@ -150,7 +150,7 @@ def _histories(trees: tuple[Tree, ...]) -> tuple[list[Any], list[int]]:
     return [json.loads(history) for history in place], [place[history] for history in content]
 
 
-def _check_histories(model: Model | TreeCollection) -> None:
+def _check_histories(model: Model) -> None:
     """Raise `StorageError` for a history that could not be loaded."""
     for tree in model.trees:
         try:
@@ -161,14 +161,14 @@ def _check_histories(model: Model | TreeCollection) -> None:
             ) from error
 
 
-def _sizes(model: Model | TreeCollection) -> Sizes:
+def _sizes(model: Model) -> Sizes:
     n_nodes = sum(tree.n_nodes for tree in model.trees)
     n_slots = sum(len(tree.skeleton.slot_of) for tree in model.trees)
     n_terms = sum(len(tree.slopes) for tree in model.trees)
     return Sizes(n_nodes, model.schema.n_classes, model.schema.n_features, n_slots, len(model.trees), n_terms)
 
 
-def _kind(model: Model | TreeCollection) -> str:
+def _kind(model: Model) -> str:
     """The kind of a file. Slopes make another one, because a reader that ignored them would predict otherwise."""
     kind = f"{model.kind}{WITH_SLOPES}" if any(len(tree.slopes) for tree in model.trees) else model.kind
     if kind not in KINDS:
@@ -178,13 +178,13 @@ def _kind(model: Model | TreeCollection) -> str:
     return kind
 
 
-def header_of(model: Model | TreeCollection, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+def header_of(model: Model, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the header, in the order of the file."""
     schema, kind, sizes = model.schema, _kind(model), _sizes(model)
     most = limits(kind)
     _check_histories(model)
     histories, _ = _histories(model.trees)
-    decision = encode_decision(model) if isinstance(model, Model) else None
+    decision = None if model.is_several else encode_decision(model)
     header = {
         "format": "hornbeam",
         "version": list(KINDS[kind] if decision is None else max(KINDS[kind], DECISIONS)),
@@ -212,7 +212,7 @@ def _feature(feature: Feature) -> dict[str, Any]:
     return content
 
 
-def _estimator(model: Model | TreeCollection) -> dict[str, Any] | None:
+def _estimator(model: Model) -> dict[str, Any] | None:
     if model.estimator is None:
         return None
     name = model.estimator

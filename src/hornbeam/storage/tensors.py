@@ -16,7 +16,7 @@ from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
 from hornbeam.storage.layout import arrays_for, arrays_of, header_of
 from hornbeam.storage.limits import VERSION, sizes_of
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 from hornbeam.storage.text import LARGEST as LONGEST
 from hornbeam.storage.text import parse
 from hornbeam.storage.values import show
@@ -40,7 +40,7 @@ def are_tensors(start: bytes) -> bool:
     return b"\0" in start[:8]
 
 
-def write_tensors(model: Model | TreeCollection) -> list[Any]:
+def write_tensors(model: Model) -> list[Any]:
     """Encode a model as safetensors, in parts to be written in order.
 
     Raises
@@ -76,7 +76,7 @@ class Outline(NamedTuple):
     entries: dict[str, Any]
     n_bytes: int
 
-    def model(self, body: bytes | memoryview) -> Model | TreeCollection:
+    def model(self, body: bytes | memoryview) -> Model:
         """Build the model; its arrays are views of the bytes after the header."""
         if len(body) != self.n_bytes:
             raise StorageError(f"there are {len(body):,} bytes of arrays; expected {self.n_bytes:,}")
@@ -87,7 +87,7 @@ class Outline(NamedTuple):
         return model_of(self.header, arrays)
 
 
-def read_tensors(data: bytes) -> Model | TreeCollection:
+def read_tensors(data: bytes) -> Model:
     """Decode a model from safetensors; its arrays are views of the data.
 
     Raises

@@ -20,7 +20,7 @@ from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
 from hornbeam.storage.layout import ARRAYS, OF_SLOPES, Array, arrays_for, arrays_of, header_of
 from hornbeam.storage.limits import SEVERAL, VERSION, sizes_of
-from hornbeam.storage.model import Model, TreeCollection
+from hornbeam.storage.model import Model
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
 
@@ -124,7 +124,7 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
     return [at for begin, end in levels for at in range(begin, end, _NODES_A_LINE)] + [length]
 
 
-def read_text(data: bytes) -> Model | TreeCollection:
+def read_text(data: bytes) -> Model:
     """Decode a model with one tree from JSON.
 
     Raises

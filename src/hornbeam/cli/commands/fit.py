@@ -287,7 +287,7 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
     """Fit a tree to rows, in memory or in files; `classes` is None for a number."""
     from hornbeam.estimators.fit_tree import fit_tree
     from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeParameters
-    from hornbeam.estimators.persistence.trees import tree_model
+    from hornbeam.estimators.persistence.codec import tree_model
 
     parameters = TreeParameters(**_parameters(options))
     if classes is not None:

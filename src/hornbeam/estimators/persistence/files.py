@@ -1,21 +1,21 @@
 """`save`, `load` and `diff` of estimators.
 
-`hornbeam.storage` writes a `Model` or a `TreeCollection`: trees and plain values. The codecs in this folder convert
-estimators to these and back. A file can only name classes of the registry, so loading it cannot run other code.
+`hornbeam.storage` writes a `Model`: trees and plain values; `codec` converts estimators to it and back. A file can only
+name classes of the registry, so loading it cannot run other code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 from hornbeam import storage
 from hornbeam.errors import StorageError, TreeError
+from hornbeam.estimators.persistence.codec import pack_estimator, unpack_estimator
 from hornbeam.growing import Grower
-from hornbeam.storage import Difference, Model, TreeCollection
+from hornbeam.storage import Difference, Model
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 from hornbeam.tuning.size_path import size_path
@@ -23,24 +23,17 @@ from hornbeam.tuning.size_path import size_path
 __all__ = ["diff", "load", "save", "trusted_types"]
 
 
-class _Registration(NamedTuple):
-    """Module of an estimator, its codec in this folder, and the kind of its file."""
-
-    module: str
-    codec: str
-    kind: str
-
-
-# Modules by name, imported on demand: a tree alone is read and written without scikit-learn.
+# Module and kind of file of each estimator. A module is imported on demand: a tree alone is read and written without
+# scikit-learn.
 _REGISTRY = {
-    "TreeClassifier": _Registration("tree_classifier", "trees", "tree"),
-    "TreeRegressor": _Registration("tree_regressor", "trees", "regression tree"),
-    "RuleClassifier": _Registration("rule_classifier", "rules", "rules"),
-    "ForestClassifier": _Registration("forest_classifier", "forests", "trees"),
-    "ForestRegressor": _Registration("forest_regressor", "forests", "regression trees"),
-    "BoostedTreesClassifier": _Registration("boosted_classifier", "boosted", "regression trees"),
-    "BoostedTreesRegressor": _Registration("boosted_regressor", "boosted", "regression trees"),
-    "BoostedTreesRanker": _Registration("ranker", "boosted", "regression trees"),
+    "TreeClassifier": ("tree_classifier", "tree"),
+    "TreeRegressor": ("tree_regressor", "regression tree"),
+    "RuleClassifier": ("rule_classifier", "rules"),
+    "ForestClassifier": ("forest_classifier", "trees"),
+    "ForestRegressor": ("forest_regressor", "regression trees"),
+    "BoostedTreesClassifier": ("boosted_classifier", "regression trees"),
+    "BoostedTreesRegressor": ("boosted_regressor", "regression trees"),
+    "BoostedTreesRanker": ("ranker", "regression trees"),
 }
 
 
@@ -176,7 +169,7 @@ def trusted_types() -> list[str]:
     >>> hornbeam.trusted_types()[0]
     'hornbeam.estimators.tree_classifier.TreeClassifier'
     """
-    modules = {name: entry.module for name, entry in _REGISTRY.items()}
+    modules = {name: module for name, (module, _) in _REGISTRY.items()}
     modules |= {"DaskTreeClassifier": "dask_classifier", "DaskTreeRegressor": "dask_regressor"}
     modules |= {
         "DaskForestClassifier": "dask_forest_classifier",
@@ -186,7 +179,7 @@ def trusted_types() -> list[str]:
     return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
 
 
-def pack(model: Any) -> Model | TreeCollection:
+def pack(model: Any) -> Model:
     """Convert an estimator into trees and plain values.
 
     Examples
@@ -204,7 +197,7 @@ def pack(model: Any) -> Model | TreeCollection:
         )
     model = inner.model
     if isinstance(model, Tree):
-        return Model(model)
+        return Model.of(model)
     if hasattr(model, "to_local"):  # an estimator on a Dask cluster
         model = model.to_local()
     name = type(model).__name__
@@ -217,11 +210,10 @@ def pack(model: Any) -> Model | TreeCollection:
             f"this {name} starts from a fitted {type(model.init_).__name__} (init), which a model file does not hold: "
             "save both with skops, skops.io.dump(model, path), or fit without init."
         )
-    packed: Model | TreeCollection = _codec(name).pack(model)
-    return packed
+    return pack_estimator(model, name)
 
 
-def pack_learned(estimator: Any) -> Model | TreeCollection:
+def pack_learned(estimator: Any) -> Model:
     """Convert a fitted estimator, or an instance of a subclass, into trees and plain values.
 
     Raises
@@ -242,11 +234,10 @@ def pack_learned(estimator: Any) -> Model | TreeCollection:
         raise StorageError(
             f"a {type(estimator).__name__} cannot be saved; expected one of {', '.join(_REGISTRY)}"
         )
-    packed: Model | TreeCollection = replace(_codec(names[0]).pack(estimator), estimator=names[0])
-    return packed
+    return pack_estimator(estimator, names[0])
 
 
-def unpack(model: Model | TreeCollection) -> Any:
+def unpack(model: Model) -> Any:
     """Convert trees and plain values into an estimator.
 
     Raises
@@ -268,12 +259,13 @@ def unpack(model: Model | TreeCollection) -> Any:
         raise StorageError(
             f"the estimator is a {name!r}; expected {', '.join(_REGISTRY)}: a newer Hornbeam may know it"
         )
-    if model.kind != _REGISTRY[name].kind:
+    kind = _REGISTRY[name][1]
+    if model.kind != kind:
         raise StorageError(
             f"the estimator is a {name}, which has another kind of trees: the kind is {model.kind!r}, expected "
-            f"{_REGISTRY[name].kind!r}; the file was put together"
+            f"{kind!r}; the file was put together"
         )
-    return _codec(name).unpack(model, _estimator(name))
+    return unpack_estimator(model, _estimator(name))
 
 
 def _check_steps(trees: Sequence[Tree]) -> None:
@@ -291,8 +283,4 @@ def _check_steps(trees: Sequence[Tree]) -> None:
 
 
 def _estimator(name: str) -> Any:
-    return getattr(import_module(f"hornbeam.estimators.{_REGISTRY[name].module}"), name)
-
-
-def _codec(name: str) -> Any:
-    return import_module(f"hornbeam.estimators.persistence.{_REGISTRY[name].codec}")
+    return getattr(import_module(f"hornbeam.estimators.{_REGISTRY[name][0]}"), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -21,7 +21,6 @@ __all__ = [
     "decode_step",
     "encode_parameters",
     "encode_step",
-    "unexpected_state_error",
     "without_unset",
 ]
 
@@ -91,22 +90,6 @@ def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
     if unknown:
         raise StorageError(f"{cls.__name__} has no parameter {min(unknown)!r}: a newer Hornbeam may know it")
     return cls(**{name: decode_step(value) for name, value in settings.items()})
-
-
-def unexpected_state_error(
-    cls: type[Any], learned: Mapping[str, Any], expected: Iterable[str]
-) -> StorageError:
-    """Return the error for a file with other fitted attributes than the estimator has.
-
-    Examples
-    --------
-    >>> from hornbeam import ForestRegressor
-    >>> print(unexpected_state_error(ForestRegressor, {"named": 1}, ["smoother", "named"]))
-    a ForestRegressor has learned ['named']; expected named, smoother
-    """
-    return StorageError(
-        f"a {cls.__name__} has learned {sorted(learned)!r:.80}; expected {', '.join(sorted(expected))}"
-    )
 
 
 def check_predict_parameters(estimator: Any, classes: tuple[Label, ...] = ()) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf, isnan
 from typing import Any
 
@@ -10,14 +11,8 @@ from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import StorageError, TreeError
-from hornbeam.estimators.persistence import trees
-from hornbeam.estimators.persistence.labels import decode_classes, encode_classes
-from hornbeam.estimators.persistence.parameters import (
-    build_estimator,
-    check_predict_parameters,
-    encode_parameters,
-    unexpected_state_error,
-)
+from hornbeam.estimators.persistence.codec import pack_estimator, unpack_estimator
+from hornbeam.estimators.persistence.parameters import build_estimator, encode_parameters
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.storage import Model
@@ -26,51 +21,30 @@ from hornbeam.tree.check import check_belief
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
 
-__all__ = ["pack", "unpack"]
+__all__ = ["decode_estimator", "decode_rules", "encode_estimator", "encode_rules"]
 
 
-def pack(estimator: Any) -> Model:
-    """Convert an estimator into its tree and plain values."""
-    rules, tree = estimator.rules_, estimator.source_tree_
-    inner = {"estimator": _encode_estimator(estimator.estimator, tree)}
-    learned = encode_classes(estimator.classes_) | {
-        "named": hasattr(estimator, "feature_names_in_"),
-        "rules": tuple(map(_encode_rule, rules)),
-        "default": _encode_rule(rules.default),
-    }
-    settings = encode_parameters(estimator.get_params(deep=False) | inner)
-    return Model(tree, "RuleClassifier", settings, learned, by_rules=True)
+def encode_rules(rules: RuleSet) -> dict[str, Any]:
+    """Return rules as plain values."""
+    return {"rules": tuple(map(_encode_rule, rules)), "default": _encode_rule(rules.default)}
 
 
-def unpack(model: Model, cls: type[Any]) -> Any:
-    """Convert a tree and plain values into an estimator."""
-    tree = model.tree
-    settings = dict(model.settings)
-    inner = _decode_estimator(settings.pop("estimator", None), tree)
-    estimator = build_estimator(cls, settings).set_params(estimator=inner)
-    match model.learned:
-        case {
-            "classes": str(dtype),
-            "named": bool(named),
-            "rules": tuple(encoded),
-            "default": encoded_default,
-            **rest,
-        } if not rest:
-            rules = [_decode_rule(rule, tree.schema) for rule in encoded]
-            default = _decode_rule(encoded_default, tree.schema)
-        case _:
-            raise unexpected_state_error(cls, model.learned, ("classes", "default", "named", "rules"))
+def decode_rules(learned: Mapping[str, Any], schema: Schema) -> RuleSet:
+    """Return the rules of a file.
+
+    Raises
+    ------
+    StorageError
+        If a rule is wrong; the message names what.
+    """
+    rules = tuple(_decode_rule(rule, schema) for rule in learned["rules"])
+    default = _decode_rule(learned["default"], schema)
     if default.conditions:
         raise StorageError("the default rule has conditions; expected none: it is for every other row")
-    estimator._set_fitted(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
-    estimator.source_tree_ = tree
-    estimator.classes_ = decode_classes(tree.schema.classes, dtype)
-    estimator.n_classes_ = len(estimator.classes_)
-    check_predict_parameters(estimator, tree.schema.classes)
-    return estimator
+    return RuleSet(schema, rules, default)
 
 
-def _encode_estimator(estimator: Any, tree: Tree) -> Any:
+def encode_estimator(estimator: Any, tree: Tree) -> Any:
     """Encode the parameter `estimator`; a tree that was passed is the tree of the file."""
     if type(estimator) is TreeClassifier:
         return Step.of("TreeClassifier", **encode_parameters(estimator.get_params(deep=False)))
@@ -78,12 +52,13 @@ def _encode_estimator(estimator: Any, tree: Tree) -> Any:
         return Step.of("Tree")
     inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else None
     if type(inner) is TreeClassifier and inner.tree_.digest == tree.digest:
-        model = trees.pack(inner)
+        model = pack_estimator(inner, "TreeClassifier")
         return Step.of("FrozenEstimator", settings=dict(model.settings), learned=dict(model.learned))
     return estimator  # None, or an object that storage refuses
 
 
-def _decode_estimator(encoded: Any, tree: Tree) -> Any:
+def decode_estimator(encoded: Any, tree: Tree) -> Any:
+    """Return the parameter `estimator` of a file with this tree."""
     match encoded:
         case None:
             return None
@@ -93,8 +68,8 @@ def _decode_estimator(encoded: Any, tree: Tree) -> Any:
             return build_estimator(TreeClassifier, dict(parameters))
         case Step("FrozenEstimator", (("learned", dict(learned)), ("settings", dict(settings)))):
             if all(isinstance(name, str) for name in settings):
-                model = Model(tree, "TreeClassifier", settings, learned)
-                return FrozenEstimator(trees.unpack(model, TreeClassifier))
+                model = Model.of(tree, "TreeClassifier", settings, learned)
+                return FrozenEstimator(unpack_estimator(model, TreeClassifier))
     raise StorageError(
         f"estimator is {encoded!s:.80}; expected None, a Tree, a TreeClassifier or a FrozenEstimator"
     )

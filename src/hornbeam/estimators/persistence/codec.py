@@ -1,0 +1,291 @@
+"""Codec of estimators: trees, parameters, and what was learned beside the trees, as a `Model` of plain values.
+
+The out-of-bag score of a forest is saved. Its out-of-bag predictions are not: they are as long as the training data,
+and reveal something about each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import batched
+from types import NoneType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Kind, Schema
+from hornbeam.errors import ParameterError, SchemaError, StorageError, TreeError
+from hornbeam.estimators.fit_tree import Fitted
+from hornbeam.estimators.parameters.validators import resolve_bins
+from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
+from hornbeam.estimators.persistence.parameters import (
+    build_estimator,
+    check_predict_parameters,
+    decode_step,
+    encode_parameters,
+    encode_step,
+)
+from hornbeam.storage import Model
+from hornbeam.tree import Step, Tree
+from hornbeam.tree.walk import evidence_stopping
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["pack_estimator", "tree_model", "unpack_estimator"]
+
+
+class _Entry(NamedTuple):
+    """Something that estimators learn, with its type in a file."""
+
+    name: str
+    type: Any = object  # object: its decoder checks it
+    optional: bool = False
+    of_classes: bool = False  # only classifiers have it
+
+
+_CLASS_WEIGHT = _Entry("class_weight", optional=True, of_classes=True)
+
+
+class _Family(NamedTuple):
+    """Estimators with the same fitted attribute."""
+
+    content: Literal["tree", "trees", "rules"]
+    entries: tuple[_Entry, ...]  # what they learn, beside what all do
+    encode: Callable[[Any], dict[str, Any]]  # those entries of an estimator
+    restore: Callable[[Any, Model], Any]  # set attributes of an estimator, and return the fitted object
+
+
+def pack_estimator(estimator: Any, name: str) -> Model:
+    """Convert a fitted estimator, or an instance of a subclass, into trees and plain values."""
+    family, settings = _FAMILIES[estimator._fitted], estimator.get_params(deep=False)
+    if family.content == "rules":
+        settings["estimator"] = _rules().encode_estimator(estimator.estimator, estimator.source_tree_)
+    names, classes = (getattr(estimator, one, None) for one in ("feature_names_in_", "classes_"))
+    learned = _common(names, classes, getattr(estimator, "class_weight_", None)) | family.encode(estimator)
+    fitted = getattr(estimator, "source_tree_", getattr(estimator, estimator._fitted))
+    schema = fitted.schema if "start" not in learned else Schema(fitted.schema.features, (), Kind.NUMERIC)
+    trees = getattr(fitted, "trees", (fitted,))
+    return Model(schema, trees, name, encode_parameters(settings), learned, family.content)
+
+
+def tree_model(settings: Mapping[str, Any], fitted: Fitted, classes: NDArray[Any] | None = None) -> Model:
+    """Return the model that `pack_estimator` returns for the estimator of a tree.
+
+    Examples
+    --------
+    >>> from hornbeam.recipe import PRESETS
+    >>> from hornbeam.data import Table
+    >>> tree = PRESETS["id3"].fit(Table.read([[0.0], [1.0]], [0, 1]))
+    >>> tree_model({}, Fitted(tree, None), np.array([0, 1])).learned
+    {'named': False, 'classes': 'int64'}
+    """
+    learned = _common(fitted.names, classes, fitted.class_weight)
+    if fitted.shares is not None:
+        learned["shares"] = fitted.shares
+    name = "TreeRegressor" if classes is None else "TreeClassifier"
+    return Model.of(fitted.tree, name, encode_parameters(settings), learned)
+
+
+def _common(names: Any, classes: NDArray[Any] | None, class_weight: Floats | None) -> dict[str, Any]:
+    """Return what estimators of all families learn."""
+    learned = {"named": names is not None}
+    return learned if classes is None else learned | encode_classes(classes, class_weight)
+
+
+def unpack_estimator(model: Model, cls: type[Any]) -> Any:
+    """Convert trees and plain values into an estimator.
+
+    Raises
+    ------
+    StorageError
+        If the file has parameters that the estimator has not, or other things are learned.
+    """
+    family, settings, learned = _FAMILIES[cls._fitted], dict(model.settings), model.learned
+    inner = settings.pop("estimator", None) if family.content == "rules" else None
+    estimator = build_estimator(cls, settings)
+    if family.content == "rules":
+        estimator.estimator = _rules().decode_estimator(inner, model.tree)
+    _check_learned(cls, learned)
+    fitted = family.restore(estimator, model)
+    labels = fitted.schema.classes
+    estimator._set_fitted(fitted, fitted.schema.names if learned["named"] else None)
+    if labels:
+        estimator.classes_ = decode_classes(labels, learned["classes"])
+        estimator.n_classes_ = len(labels)
+        if _CLASS_WEIGHT in family.entries:
+            weight = decode_class_weight(learned.get("class_weight"), len(labels))
+            estimator.class_weight_ = np.ones(len(labels)) if weight is None else weight
+    check_predict_parameters(estimator, labels)
+    return estimator
+
+
+def _check_learned(cls: type[Any], learned: Mapping[str, Any]) -> None:
+    """Raise `StorageError` unless a file has what estimators of a class learn, in the right types."""
+    every = (_Entry("named", bool), _Entry("classes", of_classes=True), *_FAMILIES[cls._fitted].entries)
+    is_classifier = hasattr(cls, "predict_proba")
+    entries = {one.name: one for one in every if is_classifier or not one.of_classes}
+    required = {name for name, one in entries.items() if not one.optional}
+    if required <= learned.keys() <= entries.keys() and all(
+        isinstance(value, entries[name].type) for name, value in learned.items()
+    ):
+        return
+    raise StorageError(
+        f"a {cls.__name__} has learned {sorted(learned)!r:.80}; expected to have learned {', '.join(sorted(entries))}"
+    )
+
+
+def _encode_tree(estimator: Any) -> dict[str, Any]:
+    return {} if estimator._shares is None else {"shares": estimator._shares}
+
+
+def _restore_tree(estimator: Any, model: Model) -> Tree:
+    if not isinstance(estimator.preset, str):
+        raise StorageError(f"preset is {estimator.preset!r:.80}; expected a name")
+    try:
+        resolve_bins(estimator.max_bins, None)  # candidates and edits use it
+    except ParameterError as error:
+        raise StorageError(str(error)) from error
+    if not model.schema.is_regression:
+        estimator._shares = _shares(model.learned.get("shares"), model.tree)
+    return model.tree
+
+
+def _shares(value: Any, tree: Tree) -> Counts | None:
+    """Check the weight of known values per node, which distributes fractional rows."""
+    if value is None:
+        return None
+    if isinstance(value, np.ndarray) and value.dtype == np.int64 and value.shape == (tree.n_nodes,):
+        in_children = value - evidence_stopping(tree.skeleton, value)
+        # The float sum comes first: it shows that the integer sums did not overflow.
+        largest = max(value.sum(dtype=np.float64) / 2**12, value.max(), in_children.max())
+        if value.min() >= 0 and largest < 2**50:
+            return value
+    raise StorageError(
+        f"shares is {value!r:.80}; expected {tree.n_nodes} whole numbers, one per node, 0 or more and below 2**50"
+    )
+
+
+def _encode_forest(estimator: Any) -> dict[str, Any]:
+    learned = {"smoother": encode_step(estimator.smoother_)}
+    if estimator.forest_.temperature != 1.0:
+        learned["temperature"] = estimator.forest_.temperature
+    if hasattr(estimator, "oob_score_"):
+        learned["oob_score"] = float(estimator.oob_score_)
+    return learned
+
+
+def _restore_forest(estimator: Any, model: Model) -> Any:
+    from hornbeam.ensembles import Forest  # slow to import
+
+    estimator.smoother_ = decode_step(model.learned["smoother"])
+    if "oob_score" in model.learned:
+        estimator.oob_score_ = model.learned["oob_score"]
+    try:
+        return Forest(model.trees, model.learned.get("temperature", 1.0))
+    except TreeError as error:
+        raise StorageError(str(error)) from error
+
+
+def _encode_boosted(estimator: Any) -> dict[str, Any]:
+    boosted = estimator.boosted_
+    learned: dict[str, Any] = {"start": boosted.start}
+    if hasattr(estimator, "validation_losses_"):
+        learned["validation_losses"] = estimator.validation_losses_
+    if not boosted.schema.is_regression:
+        learned["labels"] = boosted.schema.classes
+    return learned
+
+
+def _restore_boosted(estimator: Any, model: Model) -> Any:
+    from hornbeam.ensembles import BoostedTrees
+
+    learned, trees, schema = model.learned, model.trees, model.schema
+    if "labels" in learned:
+        schema = _labelled(schema, learned["labels"])
+    n_outputs = 1 if schema.n_classes in (0, 2) else schema.n_classes
+    start = _finite("start", learned["start"], n_outputs)
+    if len(trees) % n_outputs:
+        raise StorageError(
+            f"there are {len(trees)} trees; expected a multiple of {n_outputs}, one per round and output"
+        )
+    with np.errstate(over="ignore"):
+        bound = np.abs(start).sum() + sum(np.abs(tree.belief).max() for tree in trees)
+    if not np.isfinite(bound):
+        raise StorageError("the trees may add up to more than any number; expected scores that stay finite")
+    if "validation_losses" in learned:
+        estimator.validation_losses_ = _finite("validation_losses", learned["validation_losses"], None)
+    estimator.n_iter_ = len(trees) // n_outputs
+    if hasattr(estimator, "loss"):  # a regressor needs it to predict
+        try:
+            estimator._loss()
+        except (TypeError, ValueError) as error:
+            raise StorageError(str(error)) from error
+    return BoostedTrees(schema, start, tuple(batched(trees, n_outputs)))
+
+
+def _labelled(schema: Schema, labels: Any) -> Schema:
+    """Return the schema with class labels as the target."""
+    if type(labels) is not tuple or not labels or set(map(type, labels)) - {str, int, float, bool}:
+        raise StorageError(f"labels is {labels!r:.80}; expected strings, numbers or booleans, at least one")
+    try:
+        return Schema(schema.features, labels)
+    except SchemaError as error:
+        raise StorageError(str(error)) from error
+
+
+def _finite(name: str, value: Any, length: int | None) -> Floats:
+    is_vector = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 1
+    if is_vector and np.isfinite(value).all() and length in (None, len(value)):
+        vector: Floats = value
+        return vector
+    expected = "finite numbers" if length is None else f"{length} finite numbers"
+    raise StorageError(f"{name} is {value!r:.80}; expected {expected}")
+
+
+def _encode_rules(estimator: Any) -> dict[str, Any]:
+    encoded: dict[str, Any] = _rules().encode_rules(estimator.rules_)
+    return encoded
+
+
+def _restore_rules(estimator: Any, model: Model) -> Any:
+    estimator.source_tree_ = model.tree
+    return _rules().decode_rules(model.learned, model.schema)
+
+
+def _rules() -> Any:
+    from hornbeam.estimators.persistence import rules  # it imports scikit-learn
+
+    return rules
+
+
+# By the fitted attribute.
+_FAMILIES = {
+    "tree_": _Family(
+        "tree",
+        (_CLASS_WEIGHT, _Entry("shares", optional=True, of_classes=True)),
+        _encode_tree,
+        _restore_tree,
+    ),
+    "forest_": _Family(
+        "trees",
+        (
+            _CLASS_WEIGHT,
+            _Entry("smoother", (NoneType, Step)),
+            _Entry("oob_score", float, optional=True),
+            _Entry("temperature", float, optional=True, of_classes=True),
+        ),
+        _encode_forest,
+        _restore_forest,
+    ),
+    "boosted_": _Family(
+        "trees",
+        (
+            _Entry("labels", of_classes=True),
+            _Entry("start", np.ndarray),
+            _Entry("validation_losses", optional=True),
+        ),
+        _encode_boosted,
+        _restore_boosted,
+    ),
+    "rules_": _Family("rules", (_Entry("rules", tuple), _Entry("default")), _encode_rules, _restore_rules),
+}
