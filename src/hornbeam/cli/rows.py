@@ -151,23 +151,30 @@ def training_rows(
         rows = rows_for(tree, path, text, target, keep=() if weight is None else (weight,))
         return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()
     from hornbeam.data.engine import LocalEngine
-    from hornbeam.data.source_like import open_files
+    from hornbeam.data.rows import open_rows
     from hornbeam.estimators.parameters.threads import n_threads
-    from hornbeam.explain.candidates.source_rows import open_rows
     from hornbeam.explain.candidates.training_rows import class_weight_of
 
     for name in (*tree.schema.names, target, weight):
         if name is not None and name not in names:
             raise no_such_column(name, names, path)
-    engine, factors = LocalEngine(n_threads(jobs)), class_weight_of(tree) if class_weight else None
+    factors = class_weight_of(tree) if class_weight and target is not None else None
+    source = open_rows(
+        files,
+        target,
+        weight,
+        schema=tree.schema,
+        class_weight=factors,
+        engine=LocalEngine(n_threads(jobs)),
+        labelled=target is not None,
+    )
     if target is None:
-        return open_files(files, target=None, schema=tree.schema, engine=engine), None, None
-    source = open_rows(tree.schema, files, target, weight, factors, engine, labelled=True)
+        return source, None, None
     if not source.partitions():
         raise DataError(
             f"No row has a label in the column {target!r}; expected at least one. Name another --target."
         )
-    if weight is None and factors is None:  # no row is left out but those without a label
+    if weight is None and source.class_weight is None:  # no row is left out but those without a label
         tell_unlabelled(source.n_rows, n_all - source.n_rows, target)
     return source, None, None
 

@@ -9,7 +9,7 @@ Reading order:
 - `reading/`: arrays, lists, dicts and data frames become raw columns.
 - `engine`: runs tasks over partitions of rows; threads here, clusters in `hornbeam.engines`.
 - `sources`: partitions are addresses of rows, and a source reads them.
-- `source_like`: files and sources as a user passes them.
+- `rows`: rows in any form, opened as a source.
 - `binning/`: cut points, and the codes of values.
 - `encoded_rows`: encoded rows, partition by partition.
 - `row_order`: row hashes and a row order that depends on content alone.

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.table import Table, as_table
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
 
@@ -16,7 +16,6 @@ __all__ = [
     "MemorySource",
     "Partition",
     "Source",
-    "as_source",
     "blank_columns",
     "has_groups",
     "read_features",
@@ -239,8 +238,3 @@ class MemorySource:
         if not (partition.begin == 0 and partition.end == self.n_rows):
             table = table.slice(partition.begin, partition.end)
         return table if rows is None else table.take(rows)
-
-
-def as_source(rows: Any, schema: Schema) -> Source:
-    """Return a source as it is, and a table or other rows in memory as a source."""
-    return rows if hasattr(rows, "partitions") else MemorySource(as_table(rows, schema))

@@ -14,10 +14,10 @@ from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.reading.frame import read_features
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.weights import read_weights
-from hornbeam.errors import DataError, SchemaError
+from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["Table", "as_table"]
+__all__ = ["Table"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,15 +249,3 @@ class Table:
         rounded = tuple([schema.names[at] for at in raw.rounded])
         table = cls(schema, columns, codes, weight, unit, matrix, raw.names, factors, numbers, rounded, group)
         return replace(table, group=copies_as_groups(table)) if isinstance(groups, str) else table
-
-
-def as_table(rows: Any, schema: Schema) -> Table:
-    """Return a table of the schema's features as it is, and read other rows by the schema."""
-    if not isinstance(rows, Table):
-        return Table.read(rows, schema=schema)
-    if rows.schema.features != schema.features:
-        raise SchemaError(
-            "the Table has other features than the model; expected the same names, kinds and categories. Read it with "
-            "Table.read(X, schema=tree.schema), or pass X itself."
-        )
-    return rows

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.editing.approval_log import Edit, approval_log
@@ -23,7 +24,6 @@ from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.score_change import ScoreChanges, score_changes
 from hornbeam.explain.candidates.held_out_gain import HeldOut
-from hornbeam.explain.candidates.held_out_rows import read_held_out_table
 from hornbeam.explain.candidates.list_splits import candidates_at, check_node, find_column
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
@@ -116,8 +116,9 @@ class TreeEditor:
     ) -> Self:
         """Make an editor for the tree of a model; parameters as in `hornbeam.candidate_splits`."""
         tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
-        unseen = read_held_out_table(tree.schema, held_out)
-        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, unseen)
+        unseen = HeldOut.open(tree.schema, held_out)
+        table = None if unseen is None else read_rows(unseen.source)
+        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, table)
 
     def __repr__(self) -> str:
         return f"TreeEditor({self.tree!r}, {len(self._done)} edits)"
@@ -134,7 +135,7 @@ class TreeEditor:
 
     def candidates(self, node: int = 0, *, feature: str | int | None = None) -> CandidateSplits:
         """List the best split of each feature at a node, or all splits of one feature (`candidate_splits`)."""
-        held_out = None if self.held_out is None else HeldOut.of(self.held_out)
+        held_out = HeldOut.open(self.tree.schema, self.held_out)
         return candidates_at(self.tree, self.rows, node, feature, held_out)
 
     def prune(self, node: int, *, reason: str = "", author: str | None = None) -> None:

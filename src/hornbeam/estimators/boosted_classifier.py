@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.groups import split_group_column
+from hornbeam.data.rows import require_in_memory
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, class_loss
-from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
@@ -141,7 +142,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         BoostedTreesClassifier
             Itself, fitted.
         """
-        require_in_memory(self, X)
+        require_in_memory(X, type(self).__name__)
         X, groups = split_group_column(X, groups)  # before init is fitted to X
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)

@@ -5,11 +5,12 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 
 from hornbeam.data.groups import split_group_column
+from hornbeam.data.rows import require_in_memory
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
-from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
@@ -148,7 +149,7 @@ class BoostedTreesRegressor(
         BoostedTreesRegressor
             Itself, fitted.
         """
-        require_in_memory(self, X)
+        require_in_memory(X, type(self).__name__)
         X, groups = split_group_column(X, groups)  # before init is fitted to X
         with Progress(self, X, y, sample_weight) as progress:
             target = read_numeric(self, y)

@@ -1,17 +1,13 @@
 """`ForestClassifier`: a random forest for classes as a scikit-learn estimator."""
 
-import sys
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.source_like import is_source_like
-from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, classes_of, open_source
-from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.inputs.sources import accepts_source, open_training
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
@@ -171,22 +167,12 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, F
         """
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
-            if is_source_like(X):
-                source = open_source(X, y, sample_weight, self.class_weight, engine, groups=groups)
-                classes = classes_of(source)
-            else:
-                labels = read_classes(self, y)
-                classes, memory = labels.classes, sys.maxsize
-                table = Table.read(
-                    X, labels, sample_weight=sample_weight, class_weight=self.class_weight, groups=groups
-                )
-                source = MemorySource(table)
-            result, table = self._train(source, progress, engine, grow_rows, memory)
+            rows, classes = open_training(self, X, y, sample_weight, groups, engine)
+            assert classes is not None
+            result, table = self._train(rows, progress, engine, grow_rows, memory)
             self.classes_ = classes
             self.n_classes_ = len(classes)
-            self.class_weight_ = (
-                np.ones(self.n_classes_) if source.class_weight is None else source.class_weight
-            )
+            self.class_weight_ = np.ones(self.n_classes_) if rows.class_weight is None else rows.class_weight
             if result.out_of_bag is not None:
                 self._score_out_of_bag(result.out_of_bag, table)
         return self

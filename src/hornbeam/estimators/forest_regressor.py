@@ -1,18 +1,13 @@
 """`ForestRegressor`: a random forest for a numeric target as a scikit-learn estimator."""
 
-import sys
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from hornbeam.data.schema import Kind
-from hornbeam.data.source_like import is_source_like
-from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, open_source
-from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.inputs.sources import accepts_source, open_training
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
@@ -158,14 +153,8 @@ class ForestRegressor(
         """
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
-            if is_source_like(X):
-                source = open_source(X, y, sample_weight, None, engine, Kind.NUMERIC, groups=groups)
-            else:
-                target, memory = read_numeric(self, y), sys.maxsize
-                source = MemorySource(
-                    Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
-                )
-            result, table = self._train(source, progress, engine, grow_rows, memory)
+            rows, _ = open_training(self, X, y, sample_weight, groups, engine)
+            result, table = self._train(rows, progress, engine, grow_rows, memory)
             if result.out_of_bag is not None:
                 self._score_out_of_bag(result.out_of_bag, table)
         return self

@@ -5,11 +5,12 @@ from typing import Any, Self
 import numpy as np
 
 from hornbeam.data.reading.columns import as_data_error
+from hornbeam.data.rows import require_in_memory
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
-from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
@@ -115,7 +116,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
         BoostedTreesRanker
             Itself, fitted.
         """
-        require_in_memory(self, X)
+        require_in_memory(X, type(self).__name__)
         with Progress(self, X, y, None) as progress:
             relevance = read_numeric(self, y)
             table = Table.read(X, relevance, target=Kind.NUMERIC)

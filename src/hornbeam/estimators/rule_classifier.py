@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
+from hornbeam.data.rows import require_in_memory
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown, warn
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
-from hornbeam.estimators.inputs.sources import require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
@@ -147,7 +147,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
         RuleClassifier
             Itself, fitted.
         """
-        require_in_memory(self, X)
+        require_in_memory(X, type(self).__name__)
         estimator, tree = _estimator_or_tree(self.estimator)
         labels = read_classes(self, y)
         table = Table.read(
@@ -179,8 +179,8 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
 
         Returns
         -------
@@ -195,8 +195,8 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
         costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
             Costs for these rows, or for each of them, instead of the estimator's.
 
@@ -227,8 +227,8 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
         level : float, default=0.9
             Probability with which an interval is to contain the true rate among the rows that the rule decides.
 
@@ -248,8 +248,8 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
 
         Returns
         -------

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import Labels
-from hornbeam.data.source_like import is_source_like
-from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, classes_of, open_source
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import serialised
@@ -382,13 +380,3 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         return (
             probability if prior is None else adjust_to_prior(probability, prior_factors(self.tree_, prior))
         )
-
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
-    ) -> tuple[Table | Source, NDArray[Any]]:
-        if is_source_like(X):
-            source = open_source(X, y, sample_weight, self.class_weight, engine, groups=groups)
-            return source, classes_of(source)
-        labels = read_classes(self, y)
-        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
-        return Table.read(X, labels, groups=groups, **weights), labels.classes

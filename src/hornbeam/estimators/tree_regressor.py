@@ -4,11 +4,7 @@ from typing import Any
 
 from sklearn.base import RegressorMixin
 
-from hornbeam.data.schema import Kind
-from hornbeam.data.source_like import is_source_like
-from hornbeam.data.sources import Source
-from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, open_source
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
@@ -190,11 +186,3 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
 
     def _read_target(self, y: Any) -> Floats:
         return read_numeric(self, y)
-
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
-    ) -> tuple[Table | Source, None]:
-        if is_source_like(X):
-            return open_source(X, y, sample_weight, None, engine, Kind.NUMERIC, groups=groups), None
-        target = read_numeric(self, y)
-        return Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC), None

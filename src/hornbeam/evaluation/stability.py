@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.rows import require_in_memory
 from hornbeam.data.schema import Kind
-from hornbeam.data.source_like import is_source_like
 from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.refits import Refits, fitted, seed_parameters
 from hornbeam.explain.wording import rule_texts
@@ -355,10 +355,7 @@ def stability(
     for name, (value, least) in numbers.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
             raise ParameterError(f"{name}={shown(value)}: expected a whole number, {least} or more.")
-    if is_source_like(X):
-        raise ParameterError(
-            "X is files, or a source; expected rows in memory. Read them, or a sample of them, first."
-        )
+    require_in_memory(X, "stability")
     model = fitted(estimator, X, y, sample_weight=sample_weight, groups=groups)
     if only_seeds and not seed_parameters(model):
         raise ParameterError(

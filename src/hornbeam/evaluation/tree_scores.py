@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import Partition, Source, as_source
+from hornbeam.data.rows import open_rows
+from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
@@ -145,14 +146,7 @@ def _tree_and_rows(model: Any, rows: Any) -> tuple[Tree, Source]:
     tree = single_tree(model)
     if tree.is_regression:
         raise ParameterError("the target of the tree is numeric; expected a tree of classes.")
-    if not hasattr(rows, "partitions"):
-        if not isinstance(rows, Table) or rows.target is None:
-            raise DataError(
-                f"the rows are a {type(rows).__name__} without their classes; expected a Source, or a Table with a "
-                "target. Read rows X and classes y with Table.read(X, y, schema=tree.schema)."
-            )
-        rows = as_source(rows, tree.schema)
-    return tree, rows
+    return tree, open_rows(rows, schema=tree.schema, target=tree.schema.target)
 
 
 def _rows_per_node(tree: Tree, source: Source, engine: Engine) -> tuple[Floats, Counts]:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import Table, as_table
+from hornbeam.data.rows import read_rows
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.term_moves import term_moves
@@ -192,7 +193,7 @@ def counterfactuals(
     x1 ≤ 0.5 (is 1): a 1.000
     """
     tree = single_tree(tree)
-    table = as_table(table, tree.schema)
+    table = read_rows(table, schema=tree.schema)
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
     outcome: _Outcome = _within(wanted) if tree.is_regression else tree.decision

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import Source, as_source
-from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves
+from hornbeam.data.rows import open_rows
+from hornbeam.data.sources import Source
+from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves, used_features
 from hornbeam.export.wording import label_text, pluralise
 from hornbeam.grid import Grid
 from hornbeam.smoothing.interval_calibration import effective_size
@@ -179,7 +180,7 @@ def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drif
     Parameters
     ----------
     tree : Tree, or fitted estimator of one tree
-    rows : Table, Source, or array-like or data frame like the X of `fit`
+    rows : array-like or data frame like the X of `fit`, Table, path, paths or Source
         New rows, not in the evidence of the tree; with a target, class rates or means are compared too.
     engine : Engine, optional
         Reads and counts a source; default: this thread. The result does not depend on it.
@@ -215,8 +216,8 @@ def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drif
     population stability index 0.000, p = 1.000
     """
     tree = single_tree(tree)
-    source = as_source(rows, tree.schema)
     engine = LocalEngine() if engine is None else engine
+    source = open_rows(rows, schema=tree.schema, needed=used_features(tree), engine=engine)
     counter = LeafCounter.of(tree, source, engine)
     [sums] = engine.reduce(count_leaves, source.partitions(), (source, counter))
     return drift_of_sums(counter, sums, source)

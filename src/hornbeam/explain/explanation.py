@@ -8,7 +8,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from hornbeam.data.table import Table, as_table
+from hornbeam.data.rows import read_rows
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval, stops
 from hornbeam.explain.path import DecisionPath, paths
@@ -284,4 +285,4 @@ def explain(tree: Tree | HasTree, table: Any, level: float = 0.9) -> Explanation
     stops at node 0: x0 is missing, and no branch is for that
     """
     tree = single_tree(tree)
-    return Explanations(tree, as_table(table, tree.schema), level)
+    return Explanations(tree, read_rows(table, schema=tree.schema), level)

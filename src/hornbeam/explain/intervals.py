@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import Table, as_table
+from hornbeam.data.rows import read_rows
+from hornbeam.data.table import Table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.evidence.base_rate import adjust_bound_to_prior
@@ -100,7 +101,7 @@ def predict_interval(
     ([[0.821, 0.0]], [[1.0, 0.179]])
     """
     tree = single_tree(tree)
-    table = as_table(table, tree.schema)
+    table = read_rows(table, schema=tree.schema)
     nodes = stops(tree, table, n_jobs)
     bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read
     bounds[nodes] = np.hstack([*interval(tree, level, nodes), tree.belief[nodes]])

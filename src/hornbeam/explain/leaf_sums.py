@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.source_like import check_source_schema
 from hornbeam.data.sources import Partition, Source, read_features
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, SchemaError
+from hornbeam.errors import DataError
 from hornbeam.kernels.sums import exact_sums
 from hornbeam.out_of_core.count import evidence_units, unit_to_split
 from hornbeam.tree.edit import count_evidence, count_stopping_rows, integer_weights
@@ -25,7 +24,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["LeafCounter", "LeafSums", "count_leaves"]
+__all__ = ["LeafCounter", "LeafSums", "count_leaves", "used_features"]
 
 
 @dataclass(slots=True, eq=False)
@@ -73,29 +72,14 @@ class LeafCounter:
 
         Raises
         ------
-        ParameterError, SchemaError
-            If the source has other categories or classes than the tree, or lacks a feature.
         DataError
             If it has no rows.
         """
-        counter = cls(tree, source.unit, None)
-        check_source_schema(source, tree.schema, counter.used)
-        if source.schema.classes not in ((), tree.schema.classes):
-            raise SchemaError(
-                f"the rows have the classes {list(source.schema.classes)}, the tree has {list(tree.schema.classes)}; "
-                "expected the same. Open files with schema=tree.schema, or pass their paths."
-            )
         if not source.n_rows:
             raise DataError("there are no rows; expected at least one.")
         if not tree.skeleton.is_fractional:
-            return counter
+            return cls(tree, source.unit, None)
         return cls(tree, unit_to_split(source, engine), np.einsum("ij->i", tree.evidence))
-
-    @property
-    def used(self) -> list[str]:
-        """The names of the features that the tree uses."""
-        used = np.concatenate([self.tree.skeleton.feature, self.tree.slopes.feature])
-        return [self.tree.schema.names[at] for at in np.unique(used[used >= 0]).tolist()]
 
     def empty(self) -> LeafSums:
         """Return the sums of no rows."""
@@ -151,7 +135,13 @@ class LeafCounter:
 def count_leaves(partitions: Sequence[Partition], shared: tuple[Source, LeafCounter]) -> list[LeafSums]:
     """Task: the sums of some partitions; only the features that the tree uses are read."""
     source, counter = shared
-    total = counter.empty()
+    tree, total = counter.tree, counter.empty()
     for partition in partitions:
-        total += counter.count(read_features(source, partition, counter.tree.schema, counter.used))
+        total += counter.count(read_features(source, partition, tree.schema, used_features(tree)))
     return [total]
+
+
+def used_features(tree: Tree) -> list[str]:
+    """Return the names of the features that a tree uses."""
+    used = np.concatenate([tree.skeleton.feature, tree.slopes.feature])
+    return [tree.schema.names[at] for at in np.unique(used[used >= 0]).tolist()]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Kind
-from hornbeam.data.table import as_table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.wording import rule_texts
 from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
@@ -135,7 +135,7 @@ class Scorecard:
         array([518.8, 455.4])
         """
         code = self.tree.schema.classes.index(self.positive)
-        probability = predict_rows(self.tree, as_table(table, self.tree.schema))
+        probability = predict_rows(self.tree, read_rows(table, schema=self.tree.schema))
         with np.errstate(divide="ignore"):
             score: Floats = np.log(probability[:, code]) - np.log(probability[:, 1 - code])
         return self.offset + self.factor * score

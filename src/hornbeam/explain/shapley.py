@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.table import as_table
+from hornbeam.data.rows import read_rows
 from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
@@ -89,7 +89,7 @@ def shap_values(tree: Tree | HasTree, table: Any) -> ShapValues:
     (array([0.5, 0. ]), np.float64(0.5))
     """
     tree = single_tree(tree)
-    table = as_table(table, tree.schema)
+    table = read_rows(table, schema=tree.schema)
     if len(tree.slopes):
         raise ParameterError(
             f"{len(tree.slopes.leaves)} of {tree.n_leaves} leaves have slopes, and SHAP values are computed for leaves "

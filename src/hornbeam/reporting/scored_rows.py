@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.reading.frame import select_columns
-from hornbeam.data.source_like import check_source_schema, is_source, is_source_like
+from hornbeam.data.rows import is_source, is_source_like, open_rows
 from hornbeam.data.sources import MemorySource, Partition, Source, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.estimators.inputs.sources import open_new_rows
 from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation.distinct_rows import MOST_CELLS, Cells
 from hornbeam.evaluation.value_counts import ValueCounts
@@ -231,10 +230,7 @@ def _open(reported: ReportedModel, X: Any, y: Any, engine: Engine, used: Sequenc
             "X_test is files or a Source, and the model changes its rows before the tree reads them (a pipeline, or a "
             "tree of another library); expected rows in memory. Pass a sample of them."
         )
-    if not is_source(X) and y is None:
-        raise DataError("y_test is None, expected the name of the column of labels in the files.")
-    source = open_new_rows(X, y, reported.tree.schema, used, engine)
-    check_source_schema(source, reported.tree.schema, used)
+    source = open_rows(X, y, schema=reported.tree.schema, needed=used, engine=engine)
     if (
         source.unit != 1.0
         or source.read(source.partitions()[0], (0,), np.zeros(1, np.int64)).weight is not None

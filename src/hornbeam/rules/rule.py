@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Schema
-from hornbeam.data.table import as_table
 from hornbeam.errors import ParameterError
 from hornbeam.tree.arrays import read_only
 from hornbeam.tree.condition import Condition
@@ -216,7 +216,7 @@ class RuleSet:
         >>> extract(tree).decide(Table.read([[0.1], [7.0], [None]], schema=tree.schema))
         array([0, 1, 2], dtype=int32)
         """
-        table = as_table(table, self.schema)
+        table = read_rows(table, schema=self.schema)
         decided = np.full(table.n_rows, len(self.rules), np.int32)
         left = np.arange(table.n_rows)
         for at, rule in enumerate(self.rules):
@@ -269,7 +269,7 @@ class RuleSet:
         -------
         float64 array of shape (n_rows, n_classes)
         """
-        table = as_table(table, self.schema)
+        table = read_rows(table, schema=self.schema)
         decided = self.decide(table)
         probabilities: Floats = self._belief[decided]
         for at, rule in enumerate((*self.rules, self.default)):

@@ -341,7 +341,7 @@ class Session:
         key = editor.tree.digest, int(node)
         if key not in self._candidates:
             here = NodeRows.of(editor.tree, editor.rows.encoded, editor.rows.grower, int(node))
-            held_out = None if editor.held_out is None else HeldOut.of(editor.held_out)
+            held_out = HeldOut.open(editor.tree.schema, editor.held_out)
             found = candidates_of(here.count(), held_out=held_out)
             self._candidates = {key: (here, found)}
         return self._candidates[key]

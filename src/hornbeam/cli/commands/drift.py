@@ -42,15 +42,14 @@ def drift(
     hornbeam drift income.hornbeam s3://bucket/july --target income
     """
     from hornbeam.data.engine import LocalEngine
-    from hornbeam.data.source_like import is_source
-    from hornbeam.data.table import Table
+    from hornbeam.data.rows import open_rows
     from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.explain import drift as drift_of
     from hornbeam.storage import read
 
     tree = read(model).tree
     X, y, _weight = training_rows(tree, data, text, target, class_weight=False, jobs=jobs)
-    rows = X if is_source(X) else Table.read(X, y, schema=tree.schema)
+    rows = open_rows(X, y, schema=tree.schema)
     found = drift_of(tree, rows, LocalEngine(n_threads(jobs)))
     index = found.stability_index
     emit(

@@ -117,16 +117,23 @@ def _is_folder(output: str) -> bool:
 
 def _write_folder(columns: Any, data: str, output: str, keep: Sequence[str], jobs: int) -> None:
     """Write one Parquet file for each row group of the data."""
+    from hornbeam.data.engine import LocalEngine
     from hornbeam.data.files.tabular import parquet_files
-    from hornbeam.estimators.inputs.prediction_files import write_files
+    from hornbeam.data.rows import open_rows
     from hornbeam.estimators.methods.column_names import required_columns
+    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.out_of_core.predict import write_predictions
 
     if (files := parquet_files(data)) is None:
         raise DataError(
             f"{data!r} is no Parquet; expected Parquet files if the output is a folder. Name a file."
         )
     tree = columns.tree
-    written = write_files(files, output, columns, tree.schema, required_columns(tree), keep=keep, n_jobs=jobs)
+    engine, used = LocalEngine(n_threads(jobs)), sorted(required_columns(tree))
+    source = open_rows(files, schema=tree.schema, needed=used, engine=engine, keep=keep)
+    written = write_predictions(
+        source, tree.schema, used, columns, output, identity=columns.identity, engine=engine, keep=keep
+    )
     emit({"rows": written.n_rows, "written": written.n_written, "output": output})
     before = written.n_rows - written.n_written
     message(

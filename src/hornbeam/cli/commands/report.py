@@ -63,7 +63,7 @@ def read_report_input(
     """
     from hornbeam import load
     from hornbeam.data.engine import LocalEngine
-    from hornbeam.data.source_like import is_source
+    from hornbeam.data.rows import is_source
     from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.tree.decision import parse_class
     from hornbeam.tree.unwrap import single_tree

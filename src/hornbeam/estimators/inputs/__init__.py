@@ -4,7 +4,7 @@ Reading order:
 
 - `targets`: read `y`.
 - `sources`: paths and sources instead of arrays, in `fit` and in prediction methods.
-- `prediction_columns`, `prediction_files`: predictions as columns, and written to files.
+- `prediction_columns`: predictions as columns.
 - `dask_rows`: write dask collections as files.
 - `fit_warnings`: doubtful columns, rounded integers, too many classes.
 """

@@ -1,138 +1,40 @@
-"""Rows in files and other sources: reading them, and predicting them in parts."""
+"""Rows in files and other sources: opening them for a fit, and predicting them in parts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
 
-from hornbeam.data.labels import read_labels
-from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.source_like import (
-    check_names,
-    check_source_schema,
-    described,
-    if_values,
-    is_source,
-    is_source_like,
-    open_files,
-)
-from hornbeam.data.sources import MemorySource, Source
+from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.rows import is_source_like, open_rows, read_rows
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource, Source, read_features
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.estimators.inputs.targets import read_classes, read_numeric
 
 __all__ = [
     "accepts_source",
     "classes_of",
     "names_of",
-    "open_for_prediction",
-    "open_new_rows",
-    "open_source",
-    "require_in_memory",
+    "open_training",
 ]
 
 
-def require_in_memory(estimator: Any, X: Any) -> None:
-    """Raise `ParameterError` for paths and sources; for estimators that fit only to rows in memory.
-
-    Examples
-    --------
-    >>> from hornbeam import BoostedTreesClassifier
-    >>> require_in_memory(BoostedTreesClassifier(), "rows.parquet")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: X is a path of files, and BoostedTreesClassifier takes rows in memory alone; ...
-    """
-    if is_source_like(X):
-        raise ParameterError(
-            f"{described(X)}, and {type(estimator).__name__} takes rows in memory alone; expected an array or a "
-            f"data frame. Read the files first (pandas.read_parquet, say), all of them or a sample.{if_values(X)}"
-        )
-
-
-def open_source(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    class_weight: Any,
-    engine: Any,
-    kind: Kind = Kind.NOMINAL,
-    *,
-    groups: Any = None,
-) -> Source:
-    """Open files with the columns of their target, weights and groups; return a Source as it is."""
-    if is_source(X):
-        if sample_weight is not None or groups is not None or not (y is None or isinstance(y, str)):
-            raise ParameterError(
-                "X is a Source, which has its labels, weights and groups; expected neither y, sample_weight nor "
-                "groups. Open it with target=, weight= and groups=."
-            )
-        if X.schema.target is not kind:
-            raise ParameterError(
-                f"X is a Source with a {X.schema.target} target; expected a {kind} one. Open it with "
-                f"target_kind=Kind.{kind.name}, or use a "
-                f"{'regressor' if X.schema.target is Kind.NUMERIC else 'classifier'}."
-            )
-        return X  # type: ignore[no-any-return]
-    check_names(X, y, sample_weight, groups)
-    return open_files(
-        X,
-        target=y,
-        weight=sample_weight,
-        class_weight=class_weight,
-        groups=groups,
-        engine=engine,
-        target_kind=kind,
-    )
-
-
-def open_for_prediction(
-    X: Any,
-    schema: Schema,
-    used: Sequence[str],
-    keep: Sequence[str],
-    engine: Any,
-    read: Callable[[Any], Table],
-) -> Source:
-    """Open the rows to predict: the columns `used` of files, a Source as it is, or rows in memory by `read`.
-
-    Raises
-    ------
-    ParameterError
-        If a Source has another schema, or columns are to be kept from rows that are not in files.
-    """
-    if isinstance(keep, str):
-        raise ParameterError(f"keep is {keep!r}; expected a sequence of names, such as [{keep!r}].")
-    if is_source_like(X) and not is_source(X):
-        some = schema.select([schema.names.index(name) for name in used] or [0])
-        return open_files(X, target=None, schema=some, engine=engine, keep=tuple(keep))
-    if keep:
-        raise ParameterError(
-            "keep names columns to copy, but X is not files; expected their paths. Pass these, or leave keep out."
-        )
-    if not is_source(X):
-        return MemorySource(read(X))
-    check_source_schema(X, schema, used)
-    return X  # type: ignore[no-any-return]
-
-
-def open_new_rows(X: Any, y: Any, schema: Schema, used: Sequence[str], engine: Any) -> Source:
-    """Open files of new rows, with the columns `used` and their target, if its name is given; return a Source as it is.
-
-    Raises
-    ------
-    ParameterError
-        If y is not a name, or is given for a Source.
-    """
-    if is_source(X):
-        if y is not None:
-            raise ParameterError("X is a Source, which has its target; expected no y. Pass y=None.")
-        return X  # type: ignore[no-any-return]
-    if y is not None:
-        check_names(X, y, None)
-    some = schema.select([schema.names.index(name) for name in used] or [0])
-    return open_files(X, target=y, schema=some, engine=engine)
+def open_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
+) -> tuple[Table | Source, NDArray[Any] | None]:
+    """Open the rows of a fit: a table if they are in memory; return them with the class labels, or None for numbers."""
+    kind = Kind.NUMERIC if isinstance(estimator, RegressorMixin) else Kind.NOMINAL
+    in_memory = not is_source_like(X)
+    if in_memory:
+        y = read_numeric(estimator, y) if kind is Kind.NUMERIC else read_classes(estimator, y)
+    factors = getattr(estimator, "class_weight", None)
+    source = open_rows(X, y, sample_weight, class_weight=factors, groups=groups, target=kind, engine=engine)
+    classes = None if kind is Kind.NUMERIC else classes_of(source)
+    return read_rows(source) if in_memory else source, y.classes if isinstance(y, Labels) else classes
 
 
 def classes_of(source: Source) -> NDArray[Any]:
@@ -162,15 +64,12 @@ def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
 
     @wraps(method)
     def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_source_like(X):
+        if isinstance(X, np.ndarray) or not is_source_like(X):
             return method(self, X, *args, **kwargs)
-        schema = self._schema
-        if is_source(X):
-            check_source_schema(X, schema, self._used_features())
-        source = X if is_source(X) else open_files(X, target=None, schema=schema)
+        source, schema, used = self._open_rows(X), self._schema, self._used_features()
         whole: Any = None
         for partition in source.partitions():
-            part = method(self, source.read(partition), *args, **kwargs)
+            part = method(self, read_features(source, partition, schema, used), *args, **kwargs)
             whole = _allocate(part, source.n_rows) if whole is None else whole
             _assign(part, whole, partition.begin)
         return whole

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.source_like import is_source_like
+from hornbeam.data.rows import is_source_like
 from hornbeam.data.table import Table
 from hornbeam.engines import DaskEngine
 from hornbeam.ensembles.forest.forest import Forest

@@ -1,5 +1,6 @@
 """Methods of forests and of boosted trees: training, scores and feature importances."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,10 @@ class ForestMethods(_EnsembleMethods):
     forest_: Forest
 
     def _train(
-        self, source: Source, progress: Progress, engine: Any, grow_rows: int | None, memory: int | None
+        self, rows: Table | Source, progress: Progress, engine: Any, grow_rows: int | None, memory: int | None
     ) -> tuple[ForestResult, Table]:
         """Grow the forest; return it with the rows that it was grown on."""
+        source, memory = (MemorySource(rows), sys.maxsize) if isinstance(rows, Table) else (rows, memory)
         trainer, n_jobs = forest_trainer(self, source), n_threads(self.n_jobs)
         warn_about_source(source)
         if isinstance(source, MemorySource) and not source.schema.is_regression:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.engine import LocalEngine
-from hornbeam.data.source_like import is_source_like
-from hornbeam.estimators.inputs.sources import open_new_rows
 from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tree.tree import Tree
@@ -35,8 +33,8 @@ class ExplainMethods(ReadsRows):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
         level : float, default=0.9
             Probability with which the interval is to contain the true rate, or mean, of the node where the row ends.
 
@@ -67,8 +65,8 @@ class ExplainMethods(ReadsRows):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
 
         Returns
         -------
@@ -106,8 +104,8 @@ class ExplainMethods(ReadsRows):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
         wanted : label, or (low, high), default=None
             The class to reach; None for any class other than the predicted one. For a `TreeRegressor` the lowest and
             the highest acceptable mean, such as ``(200, None)`` for at least 200.
@@ -212,9 +210,6 @@ class ExplainMethods(ReadsRows):
         """
         from hornbeam import explain
 
-        if not is_source_like(X):
-            return explain.drift(self.tree_, self._read(X, y))
         check_is_fitted(self, "tree_")
         engine = LocalEngine(n_threads(self.n_jobs)) if engine is None else engine
-        used = sorted(self._used_features())
-        return explain.drift(self.tree_, open_new_rows(X, y, self._schema, used, engine), engine)
+        return explain.drift(self.tree_, self._open_rows(X, y, engine=engine), engine)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -96,18 +98,15 @@ class PredictsTo(ReadsRows):
         keep: Sequence[str],
         engine: Any,
     ) -> Predictions:
-        from hornbeam.estimators.inputs.prediction_files import write_files
+        from hornbeam.data.files.paths import need_arrow  # imported only for files: they are slow to import
+        from hornbeam.out_of_core.predict import write_predictions
 
-        return write_files(
-            X,
-            target,
-            columns,
-            self._schema,
-            self._used_features(),
-            keep=keep,
-            engine=engine,
-            n_jobs=self.n_jobs,
-            read=self._read,
+        need_arrow()
+        engine = LocalEngine(n_threads(self.n_jobs)) if engine is None else engine
+        source = self._open_rows(X, engine=engine, keep=keep)
+        schema, used = self._schema, sorted(self._used_features())
+        return write_predictions(
+            source, schema, used, columns, target, identity=columns.identity, engine=engine, keep=keep
         )
 
     def _decided(self, table: Table) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.reading.named_rows import is_named_rows
 from hornbeam.data.reading.raw_columns import renamed_columns_error
+from hornbeam.data.rows import is_source_like, open_rows, read_rows
 from hornbeam.data.schema import Schema
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import warn
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
@@ -51,8 +54,8 @@ class ReadsRows(ColumnsByName):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
 
         Returns
         -------
@@ -73,11 +76,13 @@ class ReadsRows(ColumnsByName):
         return unseen(table, self._used_features())
 
     def _read(self, X: Any, y: Any = None) -> Table:
+        """Read rows in any form into a table, with the checks of names for rows in memory."""
         schema = self._schema
-        if isinstance(X, Table):  # a partition of a source, read by the schema already
-            return X
-        if is_named_rows(X):
-            return Table.read(X, y, schema=schema, needed=self._used_features())
+        if not isinstance(X, np.ndarray):
+            if isinstance(X, Table) or is_source_like(X):
+                return read_rows(X, y, schema=schema)
+            if is_named_rows(X):
+                return Table.read(X, y, schema=schema, needed=self._used_features())
         table = Table.read(X, y, schema=schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
@@ -90,6 +95,13 @@ class ReadsRows(ColumnsByName):
         elif named and table.names != schema.names:
             raise renamed_columns_error(table.names or (), schema.names)
         return table
+
+    def _open_rows(self, X: Any, y: Any = None, *, engine: Any = None, keep: Sequence[str] = ()) -> Source:
+        """Open rows in any form; of files, the features that the model uses are read."""
+        schema = self._schema
+        if not is_source_like(X):
+            X, y = self._read(X, y), None
+        return open_rows(X, y, schema=schema, needed=self._used_features(), engine=engine, keep=keep)
 
     def _set_fitted(self, fitted: Any, names: tuple[str, ...] | None) -> None:
         """Set the fitted tree, forest or rules, and the names of the columns if X had names."""

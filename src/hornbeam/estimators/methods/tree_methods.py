@@ -13,12 +13,11 @@ from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.fit_tree import Fitted, fit_tree
 from hornbeam.estimators.inputs.fit_warnings import warn_about_rows
-from hornbeam.estimators.inputs.sources import accepts_source
+from hornbeam.estimators.inputs.sources import accepts_source, open_training
 from hornbeam.estimators.methods.explain_methods import ExplainMethods
 from hornbeam.estimators.methods.interval_calibration import calibrate_intervals
 from hornbeam.estimators.methods.locks import exclusive, serialised
@@ -110,7 +109,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         """
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
-            rows, classes = self._open(X, y, sample_weight, groups, engine)
+            rows, classes = open_training(self, X, y, sample_weight, groups, engine)
             fitted = fit_tree(
                 self,
                 rows,
@@ -124,12 +123,6 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             )
             self._set_fitted_tree(fitted, classes)  # last, so that a failed fit leaves the old attributes
         return self
-
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, engine: Any
-    ) -> tuple[Table | Source, Any]:
-        """Open the rows of `fit`; return them with the class labels, or None for numbers."""
-        raise NotImplementedError
 
     def _set_fitted_tree(self, fitted: Fitted, classes: NDArray[Any] | None) -> None:
         """Set the fitted attributes."""
@@ -186,8 +179,8 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
 
         Returns
         -------

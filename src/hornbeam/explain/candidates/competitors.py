@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hornbeam.data.source_like import is_source, is_source_like
-from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError, shown
+from hornbeam.data.rows import is_source_like, unpack_rows
+from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.counted_candidates import candidates_of
 from hornbeam.explain.candidates.held_out_gain import HeldOut
-from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.explain.candidates.source_rows import SourceRows
 from hornbeam.explain.candidates.table import CandidateSplits
-from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.tree.unwrap import unwrap
 
 __all__ = ["competitors"]
@@ -46,23 +43,13 @@ def competitors(
     >>> [split.feature for split in found]
     ['x0', 'x1']
     """
-    rows: Any = (training, None) if is_source(training) or isinstance(training, Table) else training
-    if not isinstance(rows, tuple) or len(rows) not in (2, 3):
-        raise ParameterError(
-            f"training={shown(training)}: expected a tuple of X and y, or of X, y and weights, of the rows of the fit."
-        )
-    X, y, weight = (*rows, None)[:3]
+    X, y, weight = unpack_rows(training, "training")
     inner = unwrap(model)
-    if is_source_like(X):
-        if inner.before is not None:
+    if inner.before is not None:
+        if is_source_like(X):
             raise ParameterError(
                 f"training is files, and the model is {inner.pipeline_error}. Or pass the rows in memory."
             )
-        tree, source = SourceRows.of(inner.model, X, y, weight, None, None)
-        counted = source.count(tree, nodes)
-    else:
-        tree, table = TrainingRows.of(
-            inner.model, X if inner.before is None else inner.before.transform(X), y, weight
-        )
-        counted = [NodeRows.of(tree, table.encoded, table.grower, node).count() for node in nodes]
-    return [candidates_of(one, None, held_out) for one in counted]
+        X = inner.before.transform(X)
+    tree, rows = SourceRows.of(inner.model, X, y, weight, None, None)
+    return [candidates_of(counted, None, held_out) for counted in rows.count(tree, nodes)]

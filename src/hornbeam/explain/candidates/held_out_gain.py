@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import MemorySource, Partition, Source
+from hornbeam.data.rows import open_rows, unpack_rows
+from hornbeam.data.schema import Schema
+from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit
@@ -50,9 +52,16 @@ class HeldOut:
     engine: Engine
 
     @classmethod
-    def of(cls, table: Table) -> HeldOut:
-        """Use the rows of a table."""
-        return cls(MemorySource(table), LocalEngine())
+    def open(cls, schema: Schema, rows: Any, engine: Engine | None = None) -> HeldOut | None:
+        """Open rows that a tree was not grown from: a Table, a Source, or a tuple of X, y and possibly weights."""
+        if rows is None:
+            return None
+        engine = LocalEngine() if engine is None else engine
+        X, y, weight = unpack_rows(rows, "held_out")
+        source = open_rows(X, y, weight, schema=schema, target=schema.target, engine=engine)
+        if not source.n_rows:
+            raise DataError("held_out has no rows; expected some with a target.")
+        return cls(source, engine)
 
     def gains(
         self, tree: Tree, node: int, criterion: Criterion, splits: Sequence[CandidateSplit]

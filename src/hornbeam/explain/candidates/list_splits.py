@@ -6,11 +6,9 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
-from hornbeam.data.source_like import is_source_like
 from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.candidates.counted_candidates import candidates_of
 from hornbeam.explain.candidates.held_out_gain import HeldOut
-from hornbeam.explain.candidates.held_out_rows import read_held_out
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.explain.candidates.source_rows import SourceRows
 from hornbeam.explain.candidates.table import CandidateSplits
@@ -104,14 +102,11 @@ def candidate_splits(
     >>> [(split.threshold, round(split.gain, 3)) for split in hornbeam.candidate_splits(clf, X, y, feature="x0")]
     [(1.5, 0.123), (2.5, 0.311), (3.5, 0.123)]
     """
-    if not is_source_like(X):
-        tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
-        return candidates_at(tree, rows, node, feature, read_held_out(tree.schema, held_out, engine))
-    tree, source_rows = SourceRows.of(model, X, y, sample_weight, grower, engine)
+    tree, rows = SourceRows.of(model, X, y, sample_weight, grower, engine)
     check_node(tree, node)
     column = None if feature is None else find_column(tree.schema, feature)
-    unseen = read_held_out(tree.schema, held_out, engine)
-    [counted] = source_rows.count(tree, [int(node)])
+    unseen = HeldOut.open(tree.schema, held_out, engine)
+    [counted] = rows.count(tree, [int(node)])
     return candidates_of(counted, column, unseen)
 
 

@@ -1,4 +1,4 @@
-"""The rows that a tree was grown from, in files or with an engine, counted at a node without keeping them."""
+"""The rows that a tree was grown from, in memory or in files, counted at a node without keeping them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,14 +9,11 @@ import numpy as np
 
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.schema import Schema
-from hornbeam.data.source_like import check_names, is_source, open_files
-from hornbeam.data.sources import Partition, Source
+from hornbeam.data.sources import Partition
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError, SchemaError
 from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.node_histogram import NodePlace
-from hornbeam.explain.candidates.training_rows import class_weight_of, refuse_unseen, tree_and_recipe
+from hornbeam.explain.candidates.training_rows import open_training, refuse_unseen, tree_and_recipe
 from hornbeam.growing import Grower
 from hornbeam.growing.levelwise.first_pass import SourceSearch, search_source
 from hornbeam.growing.search import Search
@@ -26,7 +23,7 @@ from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["SourceRows", "open_rows"]
+__all__ = ["SourceRows"]
 
 _MOST_NARROW = 2**31  # rows that may be counted in 32 bits
 _MOST_CELLS = 1 << 25  # of the histograms of one pass: 512 MB with weights
@@ -64,8 +61,7 @@ class SourceRows:
         engine = LocalEngine() if engine is None else engine
         tree, recipe = tree_and_recipe(model, grower)
         recipe.grower.check_target(tree.schema)
-        factors = class_weight_of(tree)
-        source = open_rows(tree.schema, X, y, sample_weight, factors, engine)
+        source = open_training(tree, X, y, sample_weight, engine)
         encoding = _KnownRows(source, recipe.bin_source(source, engine))
         units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))
         search = search_source(
@@ -184,55 +180,3 @@ def _known_below(partitions: Sequence[Partition], task: _Task) -> list[Counts]:
         table, rows = task.read(partition)
         total += place.known_below(table, rows.weight)
     return [total]
-
-
-def open_rows(
-    schema: Schema,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    class_weight: Floats | None,
-    engine: Engine,
-    *,
-    labelled: bool = False,
-) -> Source:
-    """Open files with the columns of a tree, its target and the weights; return a source as it is.
-
-    With `labelled` rows without a target are left out.
-
-    Raises
-    ------
-    ParameterError
-        If the target of files is not given by name, or is given for a source.
-    SchemaError
-        If a source has other columns, classes or class weights than the tree.
-    """
-    if not is_source(X):
-        check_names(X, y, sample_weight)
-        factors = None if class_weight is None else dict(zip(schema.classes, class_weight, strict=True))
-        return open_files(
-            X,
-            target=y,
-            weight=sample_weight,
-            class_weight=factors,
-            schema=schema,
-            engine=engine,
-            labelled=labelled,
-        )
-    if sample_weight is not None or y is not None:
-        raise ParameterError(
-            "X is a Source, which has its target and weights; expected neither y nor sample_weight. Pass y=None."
-        )
-    if X.schema != schema:
-        raise SchemaError(
-            "X is a Source with other columns, categories or classes than the tree; expected the same. Open it with "
-            "schema=tree.schema, or pass the paths of its files."
-        )
-    ones = np.ones(schema.n_classes)
-    own, needed = (ones if factors is None else factors for factors in (X.class_weight, class_weight))
-    if not np.array_equal(own, needed):
-        raise SchemaError(
-            "X is a Source with other class weights than those of the fit; expected the same. Open it with them "
-            "(class_weight=), or pass the paths of its files."
-        )
-    return X  # type: ignore[no-any-return]

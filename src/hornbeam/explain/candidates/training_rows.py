@@ -1,21 +1,25 @@
 """The rows that a tree was grown from, encoded once, with the settings of its growth."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.engine import Engine
+from hornbeam.data.rows import open_rows, read_rows
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError, SchemaError, shown
+from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.growing import Grower
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.smoothing.teacher_prior import DISTILLED
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import single_tree, unwrap
+from hornbeam.typing import Floats
 
-__all__ = ["TrainingRows", "class_weight_of", "read_table", "refuse_unseen", "tree_and_recipe"]
+__all__ = ["TrainingRows", "class_weight_of", "open_training", "refuse_unseen", "tree_and_recipe"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,33 +46,19 @@ class TrainingRows:
     ) -> tuple[Tree, Self]:
         """Read and encode the rows of a model; return its tree with them. See `candidate_splits`."""
         tree, recipe = tree_and_recipe(model, grower)
-        table = read_table(tree.schema, X, y, sample_weight)
-        factors = class_weight_of(tree)
-        searched = table if factors is None else _weighted(table, factors)
+        table = read_rows(X, y, sample_weight, schema=tree.schema, target=tree.schema.target)
+        searched = read_rows(table, schema=tree.schema, class_weight=class_weight_of(tree))
         recipe.grower.check_target(table.schema)
         refuse_unseen(searched)
         return tree, cls(table, recipe.grower, EncodedTable.of(searched, recipe.bin(searched)))
 
 
-def read_table(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Read the rows, unless they are a table already."""
-    if not isinstance(X, Table):
-        if y is None:
-            raise DataError("y is None; expected the classes, or the numeric target. Pass one for each row.")
-        return Table.read(X, y, sample_weight=sample_weight, schema=schema)
-    if y is not None or sample_weight is not None:
-        raise ParameterError(
-            "X is a Table, which has its own target and weights, and y or sample_weight is given too; expected one of "
-            "the two. Pass y=None."
-        )
-    if X.schema != schema:
-        raise SchemaError(
-            "X is a Table with other columns, categories or classes than the tree; expected the same. Read it with "
-            "Table.read(X, y, schema=tree.schema)."
-        )
-    if X.target is None and X.numeric_target is None:
-        raise DataError("X is a Table without a target; expected one. Read it with y: Table.read(X, y).")
-    return X
+def open_training(tree: Tree, X: Any, y: Any, sample_weight: Any, engine: Engine) -> Source:
+    """Open rows with the columns, the target and the class weights of the growth of a tree."""
+    schema, factors = tree.schema, class_weight_of(tree)
+    return open_rows(
+        X, y, sample_weight, schema=schema, class_weight=factors, target=schema.target, engine=engine
+    )
 
 
 def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
@@ -98,10 +88,11 @@ def _grower(tree: Tree) -> Grower:
     )
 
 
-def class_weight_of(tree: Tree) -> Any:
-    """Return the class weights that the tree was grown with, from its history; None if there were none."""
+def class_weight_of(tree: Tree) -> Floats:
+    """Return the class weights that the tree was grown with, from its history."""
     steps = [dict(step.parameters) for step in tree.history if step.name == "recount"]
-    return next((step["class_weight"] for step in steps if "class_weight" in step), None)
+    found = next((step["class_weight"] for step in steps if "class_weight" in step), None)
+    return np.ones(tree.schema.n_classes) if found is None else np.asarray(found, dtype=np.float64)
 
 
 def refuse_unseen(table: Table) -> None:
@@ -112,10 +103,3 @@ def refuse_unseen(table: Table) -> None:
                 f"{n} rows have a category of {feature.name!r} that the training rows did not have; expected known "
                 "categories or missing values. Leave these rows out."
             )
-
-
-def _weighted(table: Table, class_weight: Any) -> Table:
-    """Return the table with class weights for the search for splits, without rows of classes of weight 0."""
-    factors = np.asarray(class_weight, dtype=np.float64)
-    assert table.target is not None
-    return replace(table.take(np.flatnonzero(factors[table.target] > 0)), class_weight=factors)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Kind
-from hornbeam.data.table import as_table
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
@@ -37,7 +37,7 @@ def to_matrix(tree: Tree | HasTree, X: Any) -> Floats:
     [[35.0, 1.0], [nan, -2.0], [36.0, nan]]
     """
     tree = single_tree(tree)
-    table = as_table(X, tree.schema)
+    table = read_rows(X, schema=tree.schema)
     matrix = np.column_stack(table.columns).astype(np.float64, copy=False)
     for at, feature in enumerate(tree.schema.features):
         if feature.kind is Kind.NOMINAL:
