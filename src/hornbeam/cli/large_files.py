@@ -8,7 +8,7 @@ from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
 from hornbeam.logger import bytes_text
 
-__all__ = ["LargeFiles", "doubtful_in", "judge_columns", "large_files", "open_rows"]
+__all__ = ["LargeFiles", "doubtful_in", "judge_columns", "large_files", "open_large"]
 
 _SMALL_PART = 8  # rows that take less than this part of the memory are read at once
 _SAMPLE_ROWS = 100_000  # rows searched for copies of the target
@@ -78,7 +78,7 @@ def judge_columns(
     return profiles, read_column(large.files, target, most_rows)
 
 
-def open_rows(
+def open_large(
     large: LargeFiles,
     target: str,
     weight: str | None,

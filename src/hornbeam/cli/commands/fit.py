@@ -6,7 +6,7 @@ import click
 
 from hornbeam.cli.console import common_options, emit, message, progress
 from hornbeam.cli.holdout import n_held_out, split_holdout
-from hornbeam.cli.large_files import doubtful_in, large_files, open_rows
+from hornbeam.cli.large_files import doubtful_in, large_files, open_large
 from hornbeam.cli.memory import memory_option
 from hornbeam.cli.rows import FilePath, data_argument, reading, target_option
 from hornbeam.cli.saving import check_output, save_model
@@ -134,7 +134,7 @@ def fit(
     else:
         files, jobs = (rows.large, target, rows.weight, rows.groups, rows.features), options["jobs"]
         _refuse_costs(rows, options)
-        large_rows = open_rows(
+        large_rows = open_large(
             *files, options["balanced"], rows.is_regression, jobs, column_options.missing_columns
         )
         rows = rows._replace(roles=with_doubts(rows.roles, doubtful_in(large_rows, jobs), forced))
