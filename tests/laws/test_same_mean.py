@@ -12,7 +12,8 @@ from hornbeam import TreeRegressor
 from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower, in_memory
+from hornbeam.growing import Criterion, Grower
+from hornbeam.growing import grower as grower_module
 from hornbeam.growing.grower import grow_in_memory
 from hornbeam.kernels.subtree import child_key
 from hornbeam.out_of_core import Plan, fit
@@ -154,7 +155,7 @@ def test_the_digest_depends_on_neither_threads_nor_order(preset, weighted):
     alone = TreeRegressor(preset, n_jobs=1).fit(X, y, sample_weight=weight).tree_
     threaded = partial(grow_in_memory, quick_codes=0, serial_rows=0)
     with pytest.MonkeyPatch.context() as patch:  # with this few rows one thread would do
-        patch.setattr(in_memory, "grow_in_memory", threaded)
+        patch.setattr(grower_module, "grow_in_memory", threaded)
         for n_jobs in (2, 3, 8):
             order = np.random.default_rng(n_jobs).permutation(len(y))
             shuffled = None if weight is None else weight[order]
