@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 
 from hornbeam import TreeClassifier
 from hornbeam.pruning import BayesRisk, work_span
-from hornbeam.pruning.frontiers import frontiers
+from hornbeam.pruning.bottom_up import frontiers
 
 BLUE, ORANGE, GREY = "#2166ac", "#d95f02", "#7f7f7f"
 

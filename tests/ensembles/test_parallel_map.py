@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from hornbeam.ensembles.parallel_map import parallel_map
+from hornbeam.ensembles.prediction import parallel_map
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 
-from hornbeam.pruning.frontiers import frontiers, work_span
+from hornbeam.pruning.bottom_up import frontiers, work_span
 from hornbeam.tree.walk import heights
 from support.strategies import chain, trees
 from support.worked_trees import binary

@@ -21,7 +21,7 @@ from hornbeam.smoothing import (
     Monotone,
     Raw,
 )
-from hornbeam.smoothing.node_variance import node_variances
+from hornbeam.smoothing.interval_calibration import node_variances
 from hornbeam.tree import Tree, count_rows
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import StandardisedTarget

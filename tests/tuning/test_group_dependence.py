@@ -4,7 +4,7 @@ import numpy as np
 
 from hornbeam.data import Table
 from hornbeam.tuning.candidate_losses import squared_losses
-from hornbeam.tuning.group_dependence import GroupDependence
+from hornbeam.tuning.simulation import GroupDependence
 
 
 def test_two_groups_of_one_class_each():

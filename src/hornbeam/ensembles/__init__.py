@@ -1,12 +1,11 @@
 """Ensembles: random forests, gradient boosting, and distillation into one tree.
 
-1. `parallel_map`: ordered parallel map over threads.
-2. `prediction`: sums and means of tree predictions.
-3. `temperature`: temperature scaling of class probabilities.
-4. `canonical_rows`: encoded rows in canonical order.
-5. `forest/`: random forests.
-6. `boosting/`: gradient boosting.
-7. `distillation/`: one tree fitted to the predictions of a teacher.
+1. `prediction`: ordered parallel map over threads; sums and means of tree predictions.
+2. `temperature`: temperature scaling of class probabilities.
+3. `canonical_rows`: encoded rows in canonical order.
+4. `forest/`: random forests.
+5. `boosting/`: gradient boosting.
+6. `distillation/`: one tree fitted to the predictions of a teacher.
 """
 
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees

@@ -1,18 +1,40 @@
-"""Sums and means of tree predictions, added in a fixed order so that threads cannot change them."""
+"""Ordered parallel map, and sums and means of tree predictions, in a fixed order so that threads cannot change them."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 
 import numpy as np
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.parallel_map import parallel_map
+from hornbeam.kernels.pool import Pool
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["mean_prediction", "sum_predictions"]
+__all__ = ["mean_prediction", "parallel_map", "sum_predictions"]
 
+_AHEAD = 2  # finished results per thread that may wait in memory for the caller
 _BLOCK = 8192  # rows at a time: their sums stay in the processor cache
+
+
+def parallel_map[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterator[T]:
+    """Call ``work(0)`` to ``work(n - 1)`` on threads and yield the results in this order."""
+    if n_jobs == 1 or n <= 1:
+        yield from map(work, range(n))
+        return
+    pool = Pool(min(n_jobs, n))
+    waiting: deque[Future[T]] = deque()
+    try:
+        for number in range(n):
+            waiting.append(pool.submit(work, number))
+            if len(waiting) > _AHEAD * n_jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # After an error or an interrupt, running calls are not waited for.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def sum_predictions(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:

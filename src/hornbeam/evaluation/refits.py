@@ -17,7 +17,7 @@ from hornbeam.data.reading.frame import take_rows
 from hornbeam.data.row_order import target_bits, value_hash
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.ensembles.parallel_map import parallel_map
+from hornbeam.ensembles.prediction import parallel_map
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools
 

@@ -12,8 +12,7 @@ from hornbeam.data.sources import Source
 from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves, used_features
 from hornbeam.export.wording import label_text, pluralise
 from hornbeam.grid import Grid
-from hornbeam.smoothing.interval_calibration import effective_size
-from hornbeam.smoothing.node_variance import node_variances
+from hornbeam.smoothing.interval_calibration import effective_size, node_variances
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping

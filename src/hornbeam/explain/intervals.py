@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
-from hornbeam.smoothing.interval_calibration import effective_size
-from hornbeam.smoothing.node_variance import node_variances
+from hornbeam.smoothing.interval_calibration import effective_size, node_variances
 from hornbeam.tree.evidence.base_rate import adjust_bound_to_prior
 from hornbeam.tree.evidence.fractional import next_slots
 from hornbeam.tree.level_order import concat_ranges
@@ -47,7 +46,7 @@ def interval(
     the upper one about 2 / s.
 
     The interval of a mean is that of Student's t with s degrees of freedom, and the variance of
-    `hornbeam.smoothing.node_variance`.
+    `hornbeam.smoothing.interval_calibration`.
 
     The true rate is that of all rows that can reach the node, not of the training rows. A tree grown on other rows has
     other nodes: the interval is conditional on this tree.

@@ -10,6 +10,8 @@ from hornbeam.typing import Floats
 
 __all__ = ["beta_cdf", "beta_quantile", "exp", "exp2", "log", "log2", "student_bound"]
 
+_LEAST, _MOST = 1e-100, 1e100  # beyond, the distribution is a single point in 64 bits
+
 
 def exp(values: ArrayLike) -> Floats:
     """Raise e to each value; within 1 unit in the last place."""
@@ -34,9 +36,6 @@ def log2(values: ArrayLike) -> Floats:
 def _each(kernel: Callable[[Floats], Floats], values: ArrayLike) -> Floats:
     array = np.ascontiguousarray(values, np.float64)
     return kernel(array.ravel()).reshape(np.shape(values))
-
-
-_LEAST, _MOST = 1e-100, 1e100  # beyond, the distribution is a single point in 64 bits
 
 
 def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:

@@ -14,6 +14,8 @@ __all__ = ["Router", "SlopedLeaves", "Slots", "narrow_slots"]
 
 type Values = Floats | Sequence[Floats | Indices]
 type Row = Floats | Sequence[float]
+type Slots = NDArray[np.signedinteger[Any]]  # int8 or int32
+_LARGEST = 126  # so that slot + 1 still fits 8 bits
 
 
 class Router:
@@ -87,11 +89,6 @@ def _n_rows(X: Values) -> int:
     if not X:
         raise ValueError("an empty list of columns does not say how many rows there are: pass `out`")
     return len(X[0])
-
-
-type Slots = NDArray[np.signedinteger[Any]]  # int8 or int32
-
-_LARGEST = 126  # so that slot + 1 still fits 8 bits
 
 
 def narrow_slots(slots: Slots) -> Slots:

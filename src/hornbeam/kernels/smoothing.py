@@ -10,6 +10,7 @@ __all__ = ["STRENGTH_NAMES", "Posterior", "StackedTrees", "sample_hdp"]
 
 STRENGTH_NAMES = ("scale", "size", "depth", "impurity", "prior", "own")
 """Names of the strengths, in the order of the kernel."""
+_SWEEPS_PER_CALL = 20  # the interpreter can be interrupted between calls
 
 
 class StackedTrees:
@@ -37,9 +38,6 @@ class StackedTrees:
         """Return the squared loss of the held-out rows, summed over rows and classes, and its derivatives."""
         cost, slope = self._trees.loss(strengths)
         return cost, slope
-
-
-_SWEEPS_PER_CALL = 20  # the interpreter can be interrupted between calls
 
 
 class Posterior(NamedTuple):

@@ -3,27 +3,25 @@
 Reading order:
 
 - `pruner`: the protocols
-- `bottom_up`, `frontiers`: the sweep from the leaves up, sequential or in parallel
-- `collapse`, `error_based`, `raising`, `branches`: the pruning of C4.5
+- `bottom_up`: the sweep from the leaves up, sequential or in parallel
+- `error_based`, `raising`: the pruning of C4.5
 - `cost_complexity`: the pruning of CART
 - `minimum_error`, `bayes_risk`: by expected errors or costs
 - `held_out`, `reduced_error`: by errors on held-out rows
-- `leaf_price`, `leaf_budget`: by a price per leaf, or a number of leaves
+- `leaf_price`: by a price per leaf, or a number of leaves
 - `registry`: pruners by name
 """
 
 from hornbeam.pruning.bayes_risk import BayesRisk
-from hornbeam.pruning.collapse import Collapse
+from hornbeam.pruning.bottom_up import work_span
 from hornbeam.pruning.cost_complexity import (
     CostComplexity,
     CostComplexityPath,
     cost_complexity_path,
     cost_complexity_pruners,
 )
-from hornbeam.pruning.error_based import ErrorBased, expected_errors
-from hornbeam.pruning.frontiers import work_span
-from hornbeam.pruning.leaf_budget import LeafBudget
-from hornbeam.pruning.leaf_price import LeafPrice
+from hornbeam.pruning.error_based import Collapse, ErrorBased, expected_errors
+from hornbeam.pruning.leaf_price import LeafBudget, LeafPrice
 from hornbeam.pruning.minimum_error import MinimumError
 from hornbeam.pruning.pruner import Pruner, RowPruner
 from hornbeam.pruning.reduced_error import ReducedError

@@ -1,4 +1,4 @@
-"""Error-based pruning (Quinlan, C4.5: Programs for Machine Learning, 1993, chapter 4)."""
+"""Error-based pruning, and the collapse of useless subtrees (Quinlan, C4.5, 1993, chapter 4)."""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -10,19 +10,49 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
-from hornbeam.pruning.collapse import Collapse
 from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Floats
 
-__all__ = ["ErrorBased", "errors_of_one_leaf", "expected_errors"]
+__all__ = ["Collapse", "ErrorBased", "errors_of_one_leaf", "expected_errors"]
 
 _SLACK = 0.1  # errors that a simpler tree may have more, in both programs
 _TOLERANCE = 1e-6  # for rounding, in both programs
+
+
+@dataclass(frozen=True, slots=True)
+class Collapse(NamedPruner):
+    """Replace a subtree by a leaf where it makes no fewer training errors.
+
+    C4.5 and J48 always do this after growing, even with pruning switched off; C4.4 does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = np.array([[0], [1], [2], [3], [4], [5]]), [0, 0, 1, 0, 0, 0]
+    >>> tree = TreeClassifier(preset="id3", max_depth=1).fit(X, y).tree_
+    >>> tree.n_leaves, Collapse()(tree).n_leaves
+    (2, 1)
+    """
+
+    name: ClassVar[str] = "collapse"
+
+    tolerance: float = 1e-3
+
+    def __call__(self, tree: Tree) -> Tree:
+        """Return the collapsed tree."""
+        expect_classes(tree, "Collapsing")
+        weight = tree.evidence * tree.unit
+        errors = weight.sum(axis=1) - weight.max(axis=1)
+        below = pull_up(tree.skeleton, np.where(tree.skeleton.is_leaf, errors, 0.0))
+        useless = ~tree.skeleton.is_leaf & (below >= errors - self.tolerance)
+        return collapse(tree, useless, Step.of(self.name, tolerance=self.tolerance))
 
 
 @dataclass(frozen=True, slots=True)

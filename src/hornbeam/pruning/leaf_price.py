@@ -1,4 +1,4 @@
-"""Pruning by a price per leaf, in units of the squared loss that the leaf saves."""
+"""Pruning by a price per leaf, in units of the squared loss that the leaf saves, or to a number of leaves."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_dots
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import bottom_up
-from hornbeam.tree.edit import collapse
+from hornbeam.tree.edit import collapse, keep_best_leaves
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["LeafPrice", "price_links"]
+__all__ = ["LeafBudget", "LeafPrice", "price_links"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +84,46 @@ def _expected_losses(tree: Tree) -> tuple[Floats, Floats]:
     below = pull_up(skeleton, stay[:, None] * np.column_stack((belief, np.ones(len(stay)))))
     as_leaf = below[:, -1] * (1 + length) - 2 * row_dots(below[:, :-1], belief)
     return as_leaf, stay * (1 - length)
+
+
+@dataclass(frozen=True, slots=True)
+class LeafBudget:
+    """Keep the splits that a best-first grower would have made with this many leaves.
+
+    Parameters
+    ----------
+    n : int
+        Maximum number of leaves.
+
+    Notes
+    -----
+    A split depends on its own rows alone, so best-first growth makes the splits of the full tree, from the root on in
+    the order of gain times weight (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000). Splits
+    of unknown gain come last.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2000) :cite:p:`friedman2000`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = TreeClassifier("cart").fit(X, y).tree_
+    >>> small = LeafBudget(3)(tree)
+    >>> tree.n_leaves, small.n_leaves
+    (9, 3)
+    >>> small.digest == TreeClassifier("cart", max_leaf_nodes=3).fit(X, y).tree_.digest
+    True
+    """
+
+    n: int
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ParameterError(f"n={self.n}: expected at least 1 leaf.")
+
+    def __call__(self, tree: Tree) -> Tree:
+        """Return the pruned tree."""
+        return keep_best_leaves(tree, self.n)

@@ -1,9 +1,8 @@
 """The pruners of Hornbeam by name. A new one is a class, and its line in `PRUNERS`."""
 
 from hornbeam.pruning.bayes_risk import BayesRisk
-from hornbeam.pruning.collapse import Collapse
 from hornbeam.pruning.cost_complexity import CostComplexity
-from hornbeam.pruning.error_based import ErrorBased
+from hornbeam.pruning.error_based import Collapse, ErrorBased
 from hornbeam.pruning.minimum_error import MinimumError
 from hornbeam.pruning.pruner import NamedPruner
 

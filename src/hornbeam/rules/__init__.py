@@ -5,12 +5,10 @@ Files in reading order:
 `rule`: a rule, and a list of rules.
 `extract`: the rules of the leaves.
 `coverage`: the training rows that meet conditions, as bit sets.
-`error_rates`: error rates of a rule without each of its conditions.
 `simplify`: rules without conditions they do not need.
 `code_length`: description lengths of rules and exceptions.
 `subset`: the rules of one class with the shortest description.
-`choose`: choice and order of the rules of all classes.
-`smoothing`: class probabilities of chosen rules.
+`choose`: choice and order of the rules of all classes, and their class probabilities.
 """
 
 from hornbeam.rules.choose import choose_rules

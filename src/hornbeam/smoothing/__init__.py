@@ -8,7 +8,7 @@ Reading order:
 - `leave_one_out`, `descent`: the loss of fitted HGS, and its minimisation
 - `borrowing`: the default, fitted by `hornbeam.tuning.CrossFitted`
 - `monotone`: monotone constraints on smoothed predictions
-- `node_variance`, `interval_calibration`: effective sample sizes for intervals
+- `interval_calibration`: variances of nodes, and effective sample sizes for intervals
 - `registry`: all smoothers by name
 - `replay`, `recount`: smoothing again after an update
 """

@@ -1,7 +1,8 @@
-"""Effective sample sizes that give intervals the right width."""
+"""Variances of nodes, and effective sample sizes that give intervals the right width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import sqrt
 from typing import Any, ClassVar, Self
 
@@ -10,17 +11,23 @@ from numpy.typing import NDArray
 
 from hornbeam.kernels.elementary import exp, log
 from hornbeam.kernels.sums import dot, row_dots
-from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.statistics import mean_in_bounds, rate_in_bounds
 from hornbeam.tree.tree import Step, Tree, unsmoothed
+from hornbeam.tree.walk import with_ancestors
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["IntervalCalibration", "calibrate_taught_tree", "calibrate_tree", "effective_size"]
+__all__ = [
+    "IntervalCalibration",
+    "calibrate_taught_tree",
+    "calibrate_tree",
+    "effective_size",
+    "node_variances",
+]
 
 type _Nodes = NDArray[np.integer[Any]] | slice
-
 _LEAST = 0.05  # least value of a row
 _LEVEL = 0.9
 # Simulated truths are estimates, and a quantile of few leaves is uncertain: both cost coverage. With these two margins,
@@ -36,6 +43,31 @@ _OWN = 0.9  # value of a row of a tree whose splits are all certain
 _TAUGHT = 0.05  # least value of a pseudo-row of the teacher: where the leaves explain all, in up to 300 rows
 _FEW_ROWS, _GROWTH = 300, 0.75  # it grows with this power of more rows
 _TAUGHT_CONSTANT = 0.5  # and what is added where the leaves explain nothing
+
+
+def node_variances(tree: Tree, nodes: NDArray[np.integer[Any]] | None = None) -> Floats:
+    """Estimate the variance of the rows of every node, or of some nodes.
+
+    In a classification tree it is the sum of p (1 - p). In a regression tree it is the variance of the rows, smoothed
+    like the means because few rows estimate it badly: a node borrows as many rows from its parent as for its mean, and
+    one more.
+    """
+    skeleton = tree.skeleton
+    nodes = np.arange(tree.n_nodes) if nodes is None else nodes
+    if not tree.is_regression:
+        belief = tree.belief[nodes]
+        of_classes: Floats = (belief * (1 - belief)).sum(axis=1)
+        return of_classes
+    needed = with_ancestors(skeleton, nodes)
+    parent = np.searchsorted(needed, skeleton.parent[needed])
+    weight, borrowed = tree.weight_at(needed), tree.borrowed[needed] + 1.0
+    own = variances(tree.evidence[needed], tree.unit)
+    variance = own.copy()  # of the root; the others follow level by level
+    for begin, end in pairwise(np.searchsorted(needed, skeleton.levels[1:])):
+        level = slice(begin, end)
+        n, m, above = weight[level], borrowed[level], variance[parent[level]]
+        variance[level] = (n * own[level] + m * above) / (n + m)
+    return variance[np.searchsorted(needed, nodes)]
 
 
 @dataclass(frozen=True, slots=True)

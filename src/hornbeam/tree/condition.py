@@ -27,6 +27,8 @@ __all__ = [
     "slot_condition",
 ]
 
+_ALWAYS_LISTED = 3  # categories
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -211,9 +213,6 @@ def merged_path_conditions(tree: Tree) -> Iterator[tuple[int, tuple[Condition, .
             new = branch_condition(tree, child)
             old = conditions.get(new.column)
             todo.append((child, conditions | {new.column: new if old is None else old & new}))
-
-
-_ALWAYS_LISTED = 3  # categories
 
 
 def shorter_side(codes: Sequence[int], n_categories: int) -> tuple[list[int], bool]:

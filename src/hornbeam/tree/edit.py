@@ -52,6 +52,9 @@ __all__ = [
 ]
 
 EDIT = "edit"  #: step of the history
+_GROUPS = "groups"  # step of the history
+_FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
+_MAX_WEIGHT = 2**50  # sums and products of smaller weights are exact in float64 and int64
 
 
 class RecordedEdit(NamedTuple):
@@ -83,12 +86,6 @@ class RecordedEdit(NamedTuple):
 def recorded_edits(history: Sequence[Step]) -> tuple[RecordedEdit, ...]:
     """Return the edits of a history, first to last."""
     return tuple(RecordedEdit.of(step) for step in history if step.name == EDIT)
-
-
-_GROUPS = "groups"  # step of the history
-
-_FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
-_MAX_WEIGHT = 2**50  # sums and products of smaller weights are exact in float64 and int64
 
 
 def count_rows(

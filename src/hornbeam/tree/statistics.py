@@ -20,6 +20,10 @@ __all__ = [
 ]
 
 _PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 or 1 is never certain
+_TOLERANCE = 1e-6  # of both C4.5 and J48
+# C4.5 interpolates the normal deviate in this table.
+_LEVELS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
+_DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
 
 def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -99,13 +103,6 @@ def _half_width(variance: Floats, size: Floats, level: float) -> Floats:
 def _check_level(level: Any) -> None:
     if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]
         raise ParameterError(f"level={shown(level)}: expected a number between 0 and 1. Pass level=0.9, say.")
-
-
-_TOLERANCE = 1e-6  # of both C4.5 and J48
-
-# C4.5 interpolates the normal deviate in this table.
-_LEVELS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
-_DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
 
 def pessimistic_errors(n: Floats, e: Floats, confidence: float = 0.25, constants: str = "j48") -> Floats:

@@ -2,14 +2,13 @@
 
 Reading order:
 
-- `folds`: rows to folds, and a tree grown without each fold
+- `folds`: rows to folds, a tree grown without each fold, and limits with many classes
 - `candidate_losses`, `cross_validated`: the choice of a pruner
 - `cross_fitted`: the default fit; strengths of smoothing and the size of the tree
 - `size_path`, `size_choice`: sizes with their held-out losses, and the choice of one
-- `simulation`: intervals calibrated on simulated targets; `group_dependence`: rows of a group depend on each other
+- `simulation`: intervals calibrated on simulated targets, where rows of a group depend on each other
 - `tuning_result`: what `CrossFitted` found, applied to a tree
 - `interval_calibration`: the calibration of a tree of any recipe
-- `limits`: memory with many classes
 """
 
 from hornbeam.tuning.cross_fitted import CrossFitted

@@ -28,8 +28,7 @@ from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold
-from hornbeam.tuning.limits import MOST_CELLS, max_rows, max_trees
+from hornbeam.tuning.folds import MOST_CELLS, FoldAssignment, FoldTree, grow_without_fold, max_rows, max_trees
 from hornbeam.tuning.simulation import Simulation
 from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
 from hornbeam.tuning.tuning_result import TuningResult

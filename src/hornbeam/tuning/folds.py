@@ -1,4 +1,8 @@
-"""Assignment of rows to folds, and the trees grown without each fold."""
+"""Assignment of rows to folds, and the trees grown without each fold.
+
+A tree of n nodes and K classes has n K cells. Time and memory of tuning grow with the cells of all fold trees together.
+Above a limit fewer fold trees are grown, from fewer rows.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,14 +27,28 @@ from hornbeam.tree.walk import evidence_stopping, push_down
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
 __all__ = [
+    "MOST_CELLS",
     "FoldAssignment",
     "FoldTree",
     "end_nodes",
     "grow_without_fold",
+    "max_rows",
+    "max_trees",
     "route_held_out",
 ]
 
+MOST_CELLS = 40_000_000  # of all trees together: 0.3 GB per array
 _STRATA = 20  # parts of a numeric target of nearly equal weight
+
+
+def max_rows(n_classes: int, cells: int = MOST_CELLS) -> int:
+    """Return the maximum number of rows of two trees, if each row is a leaf."""
+    return max(cells // (4 * n_classes), 100)
+
+
+def max_trees(n_nodes: int, n_classes: int, cells: int = MOST_CELLS) -> int:
+    """Return the maximum number of trees of this size, at least 2."""
+    return max(cells // (n_nodes * n_classes), 2)
 
 
 def _strata(table: Table) -> Counts | Indices:

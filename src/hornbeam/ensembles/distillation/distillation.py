@@ -24,7 +24,7 @@ from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
-from hornbeam.tuning.group_dependence import GroupDependence
+from hornbeam.tuning.simulation import GroupDependence
 from hornbeam.typing import Floats
 
 __all__ = ["MOST_SEARCHED", "Distillation", "recombined"]

@@ -11,7 +11,7 @@ from hornbeam.ensembles.forest.bootstrap import Bootstrap
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.growth import ForestGrowth, grow_trees
 from hornbeam.ensembles.forest.out_of_bag import OutOfBag
-from hornbeam.ensembles.parallel_map import parallel_map
+from hornbeam.ensembles.prediction import parallel_map
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels.elementary import log
