@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.estimators.parameters.fields import TreeClassifierParameters
 from hornbeam.estimators.parameters.recipes import tree_fitter
@@ -60,6 +59,6 @@ def _one_hot(table: Table) -> Floats:
 
     parts = []
     for column, feature in zip(table.columns, table.schema.features, strict=True):
-        nominal = feature.kind is Kind.NOMINAL
+        nominal = feature.is_nominal
         parts.append(column[:, None] == np.arange(len(feature.categories)) if nominal else column[:, None])
     return np.hstack(parts).astype(np.float32)

@@ -160,7 +160,7 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
             else None
         )
         for feature in schema.features
-        if feature.kind is Kind.NOMINAL
+        if feature.is_nominal
     ]
     return tuple([finding for finding in found if finding is not None])
 
@@ -227,7 +227,7 @@ def _looks_like_identifier(name: str) -> bool:
 
 def _ordered_text(feature: Feature) -> Finding | None:
     """Find a nominal column whose categories are all dates, or all numbers, some of them with decimals."""
-    if feature.kind is not Kind.NOMINAL or not feature.categories:
+    if not feature.is_nominal or not feature.categories:
         return None
     some = [category for category in islice(feature.categories, _SOME) if isinstance(category, str)]
     if len(some) < min(len(feature.categories), _SOME):
@@ -254,7 +254,7 @@ def _suspects(table: Table) -> list[tuple[int, Profile]]:
     """Return the profiles of the columns that a sample of rows does not clear."""
     found = []
     for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
-        if feature.kind is Kind.NOMINAL:
+        if feature.is_nominal:
             if len(feature.categories) > _IDENTIFIER_SHARE * table.n_rows:
                 found.append((at, Profile.of_codes(feature.name, column)))
         elif _is_suspect(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):

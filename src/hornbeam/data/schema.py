@@ -74,6 +74,16 @@ class Feature:
         if self.categories:
             self._check_categories()
 
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it has numbers and no categories."""
+        return self.kind is Kind.NUMERIC
+
+    @property
+    def is_nominal(self) -> bool:
+        """Whether it has categories without an order: its columns hold codes, all others hold floats."""
+        return self.kind is Kind.NOMINAL
+
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.name, self.kind, self.categories)  # so that unpickling runs the checks
 
@@ -179,7 +189,7 @@ class Schema:
     @property
     def is_numeric(self) -> bool:
         """Whether every feature is numeric, so that a float matrix can store all columns."""
-        return all(feature.kind is Kind.NUMERIC for feature in self.features)
+        return all(feature.is_numeric for feature in self.features)
 
     @property
     def has_generated_names(self) -> bool:

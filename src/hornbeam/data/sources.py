@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hornbeam.data.fingerprint import fingerprint
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
@@ -159,7 +159,7 @@ def blank_columns(schema: Schema, n_rows: int) -> tuple[Any, ...]:
     (array([nan, nan]),)
     """
     numbers, codes = np.full(n_rows, np.nan), np.full(n_rows, -1, np.int32)
-    return tuple([codes if feature.kind is Kind.NOMINAL else numbers for feature in schema.features])
+    return tuple([codes if feature.is_nominal else numbers for feature in schema.features])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.typing import Bools, Floats, Indices
 
@@ -56,7 +55,7 @@ def find_copies(table: Table, features: Sequence[int]) -> Iterator[tuple[int, st
 
 
 def _correlated(table: Table, target: Floats, features: Sequence[int]) -> Iterator[tuple[int, str]]:
-    numeric = [at for at in features if table.schema.features[at].kind is not Kind.NOMINAL]
+    numeric = [at for at in features if not table.schema.features[at].is_nominal]
     rows = np.arange(0, table.n_rows, max(1, table.n_rows // _SAMPLE_ROWS))
     for at in _select(numeric, _may_correlate(_sample(table, numeric, rows), target[rows])):
         r = correlation(table.columns[at], target)
@@ -108,7 +107,7 @@ def _predictive(table: Table, target: Indices, features: Sequence[int]) -> Itera
         wrong = wrong_by_value(column, target, n_classes)
         if n_classes == 2:
             wrong = min(wrong, wrong_by_missing(column, target))
-            if cuts and table.schema.features[at].kind is not Kind.NOMINAL:
+            if cuts and not table.schema.features[at].is_nominal:
                 wrong = min(wrong, wrong_by_cut(column, target))
         if wrong <= allowed:
             yield at, f"alone gives the class of {_percent(n_rows - wrong, n_rows)} of the rows"

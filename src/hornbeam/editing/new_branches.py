@@ -74,7 +74,7 @@ def one_split(
         raise ParameterError(
             "missing='every': a regression tree sends each row to one child; expected 'left', 'right', 'own' or None."
         )
-    nominal = feature.kind is Kind.NOMINAL
+    nominal = feature.is_nominal
     given, other = (groups, threshold) if nominal else (threshold, groups)
     if given is None or other is not None:
         needed = "groups of categories" if nominal else "a threshold"
@@ -203,8 +203,8 @@ def branch_with_threshold(tree: Tree, node: int, threshold: Any) -> Skeleton:
     branch = subtree(tree.skeleton, node)
     column, values = branch.feature.item(0), branch.threshold.copy()
     feature = tree.schema.features[column]
-    if feature.kind is Kind.NOMINAL or values[0] == inf:
-        found = "by its categories" if feature.kind is Kind.NOMINAL else "into known and missing values"
+    if feature.is_nominal or values[0] == inf:
+        found = "by its categories" if feature.is_nominal else "into known and missing values"
         raise ParameterError(
             f"node {node} splits {feature.name!r} {found}; expected a split at a threshold. Use split, or set_groups "
             "for categories."

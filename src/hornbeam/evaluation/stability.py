@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.rows import require_in_memory
-from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.refits import Refits, fitted, seed_parameters
 from hornbeam.explain.wording import rule_texts
@@ -431,7 +430,7 @@ def _root(model: Any) -> tuple[str | None, float] | None:
         names = getattr(inner, "feature_names_in_", None)
         return f"x{feature}" if names is None else str(names[feature]), threshold
     known = tree.schema.features[feature]
-    return known.name, threshold if known.kind is Kind.NUMERIC else np.nan
+    return known.name, threshold if known.is_numeric else np.nan
 
 
 def _roots(base: _Measured, found: list[_Measured]) -> tuple[RootSplit, ...] | None:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.typing import Counts, Floats
 
@@ -37,8 +37,7 @@ class ValueCounts:
     def empty(cls, schema: Schema) -> Self:
         """Return the counts of no rows."""
         counts = [
-            np.zeros(2 + len(one.categories) if one.kind is Kind.NOMINAL else 1, np.int64)
-            for one in schema.features
+            np.zeros(2 + len(one.categories) if one.is_nominal else 1, np.int64) for one in schema.features
         ]
         return cls(0, counts, *(np.full(schema.n_features, np.nan) for _ in range(2)))
 
@@ -48,7 +47,7 @@ class ValueCounts:
         found = cls.empty(table.schema)
         found.n_rows = table.n_rows
         for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
-            if feature.kind is Kind.NOMINAL:
+            if feature.is_nominal:
                 found.counts[at] += np.bincount(column + 2, minlength=len(found.counts[at]))
             else:
                 known = column[~np.isnan(column)]

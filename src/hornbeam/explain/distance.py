@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.condition import is_missing
@@ -47,9 +46,9 @@ class Distance:
     def __call__(self, tested: int, value: float, other: float) -> float:
         """Compute the distance of two values, as in the columns of a table, of a feature that the tree uses."""
         feature = self._features[tested]
-        if feature.kind is Kind.NOMINAL or is_missing(feature, value):
+        if feature.is_nominal or is_missing(feature, value):
             return 1.0
-        if feature.kind is Kind.NUMERIC and feature.name in self._spread:
+        if feature.is_numeric and feature.name in self._spread:
             return abs(other - value) / self._spread[feature.name]
         thresholds = self._thresholds[tested]
         if tested in self._range and not len(thresholds):

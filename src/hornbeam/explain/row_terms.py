@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.explain.wording import value_of, value_text
 from hornbeam.export.slope_text import change_text, factor_text, leaf_terms
 from hornbeam.export.wording import feature_name, plain_label, threshold_text
@@ -109,7 +109,7 @@ def row_terms(tree: Tree, node: int, row: Sequence[float]) -> tuple[RowTerm, ...
 
 def _limited_text(feature: Feature, value: float, low: float, high: float) -> str:
     text = value_text(feature, value)
-    if feature.kind is Kind.NOMINAL or is_missing(feature, value) or low <= value <= high:
+    if feature.is_nominal or is_missing(feature, value) or low <= value <= high:
         return text
     return f"{text}, taken as {threshold_text(feature, low if value < low else high)}"
 

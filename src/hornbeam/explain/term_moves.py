@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, floor, inf, isnan, nextafter
 
-from hornbeam.data.schema import Kind
 from hornbeam.export.slope_text import LeafTerm, leaf_terms
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import is_missing
@@ -36,7 +35,7 @@ def term_moves(
         def holds(value: float, at: int = term.column, path: Condition = path) -> bool:
             return path.holds(value) and reaches([*row[:at], value, *row[at + 1 :]])
 
-        if term.feature.kind is Kind.NUMERIC:
+        if term.feature.is_numeric:
             yield from _bounds(term, row[term.column], path, holds)
         else:
             codes = [code for code in range(len(term.feature.categories)) if holds(code)]

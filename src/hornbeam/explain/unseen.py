@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.reading.columns import MISSING, UNSEEN
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.grid import Grid
 from hornbeam.typing import Bools, Counts
@@ -108,7 +107,7 @@ def unseen(table: Table, tested: Collection[str]) -> Unseen:
     1
     """
     features = table.schema.features
-    nominal = [feature.kind is Kind.NOMINAL for feature in features]
+    nominal = [feature.is_nominal for feature in features]
     new = [
         column == UNSEEN if is_nominal else np.zeros(table.n_rows, np.bool_)
         for column, is_nominal in zip(table.columns, nominal, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite, isnan
 from typing import Any
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.export.wording import condition_text, label_text, plain_label, threshold_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import is_missing, merge_conditions, merged_path_conditions, path_conditions
@@ -42,7 +42,7 @@ def _all_of(conditions: Iterable[Condition]) -> str:
 
 def value_of(feature: Feature, value: float) -> Category | None:
     """Convert a value of a table column to the original value; None if it is missing or unseen."""
-    if feature.kind is Kind.NUMERIC:
+    if feature.is_numeric:
         return None if isnan(value) else value
     return feature.categories[int(value)] if value >= 0 else None
 
@@ -59,4 +59,4 @@ def known_text(feature: Feature, value: Category | None) -> str:
     """Write an original value as text; None is missing."""
     if value is None:
         return "missing"
-    return threshold_text(feature, float(value)) if feature.kind is Kind.NUMERIC else label_text(value)
+    return threshold_text(feature, float(value)) if feature.is_numeric else label_text(value)

@@ -127,7 +127,7 @@ def _conditions(tree: Tree, node: int, shares: dict[int, float]) -> tuple[_Condi
     n_children, missing = skeleton.n_children.item(node), skeleton.missing_slot.item(node)
     children: _Conditions = [{"feature": feature.name} for _ in range(n_children)]
     rest: dict[str, Any] = {"feature": feature.name}
-    if feature.kind is Kind.NOMINAL:
+    if feature.is_nominal:
         run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
         for slot, condition in enumerate(children):
             condition["in"] = [json_value(feature.categories[code]) for code in np.flatnonzero(run == slot)]

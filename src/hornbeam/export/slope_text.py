@@ -62,7 +62,7 @@ class LeafTerm:
     @property
     def step(self) -> float:
         """The step that ratios are written for (`round_step`); 1 for categories."""
-        return round_step(self.low, self.high) if self.feature.kind is Kind.NUMERIC else 1.0
+        return round_step(self.low, self.high) if self.feature.is_numeric else 1.0
 
     def change(self, value: float) -> Floats:
         """Compute what a value, as in the column of a table, adds to the score of each class, or to the mean."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.subtree import PathRules
 
@@ -47,7 +47,7 @@ def monotone_array(monotone: tuple[int, ...] | None, schema: Schema) -> NDArray[
             "one each. Pass a dict from feature names to leave out those that are free."
         )
     for sign, feature in zip(monotone, schema.features, strict=True):
-        if sign and feature.kind is Kind.NOMINAL:
+        if sign and feature.is_nominal:
             raise ParameterError(
                 f"monotonic_cst constrains {feature.name!r}, which is nominal; expected features with an "
                 "order. Make it an ordered category, or leave it free (0)."

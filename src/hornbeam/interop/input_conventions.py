@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.reading.columns import UNSEEN, Column
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.typing import Floats
 
@@ -65,7 +65,7 @@ class InputConventions:
 
     def _read_column(self, feature_index: int, column: NDArray[Any]) -> NDArray[Any]:
         feature = self.schema.features[feature_index]
-        if feature.kind is not Kind.NOMINAL:
+        if not feature.is_nominal:
             is_zero = feature_index in self.zero_is_missing
             return np.where(np.abs(column) <= self.zero, np.nan, column) if is_zero else column
         if feature_index in self.integer_coded:

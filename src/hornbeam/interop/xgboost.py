@@ -99,7 +99,7 @@ def _conventions(model: Any, learner: _Json, trees: list[_Json]) -> InputConvent
     for i, categories in _frame_categories(learner["model"]).items():
         features[i] = Feature(names[i], Kind.NOMINAL, categories)
     for i, codes in _tested_categories(trees).items():
-        if features[i].kind is Kind.NUMERIC:
+        if features[i].is_numeric:
             features[i] = Feature(names[i], Kind.NOMINAL, (*sorted(codes), OTHER_CATEGORY))
             integer_coded.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
@@ -150,7 +149,7 @@ class Plan:
 
 def bytes_per_row(source: Source) -> int:
     """Return the bytes of a row in memory."""
-    values = sum(4 if feature.kind is Kind.NOMINAL else 8 for feature in source.schema.features)
+    values = sum(4 if feature.is_nominal else 8 for feature in source.schema.features)
     return values + (16 if source.schema.is_regression else 12)
 
 

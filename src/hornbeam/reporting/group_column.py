@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.export.wording import label_text, number_text
@@ -105,9 +105,9 @@ class GroupColumn:
         if self.feature is None:
             return self.words[int(key)]
         feature = schema.features[self.feature]
-        if feature.kind is Kind.NUMERIC:
+        if feature.is_numeric:
             return _word(float(key.view(np.float64)))
-        code = int(key) if feature.kind is Kind.NOMINAL else float(key.view(np.float64))
+        code = int(key) if feature.is_nominal else float(key.view(np.float64))
         if code == -2:
             return "not in the training rows"
         return _word(feature.categories[int(code)] if code >= 0 else None)

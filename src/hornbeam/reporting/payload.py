@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind
 from hornbeam.explain import Drift, interval
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.source.lookup_tables import LookupTables
@@ -92,7 +91,7 @@ def _feature(reported: ReportedModel, at: int) -> dict[str, Any]:
     predicted: dict[str, Any] = {"name": feature.name, "kind": feature.kind.value}
     if feature_name(feature.name) != feature.name:
         predicted["word"] = feature_name(feature.name)
-    if feature.kind is not Kind.NUMERIC:
+    if not feature.is_numeric:
         predicted["categories"] = [_category(category) for category in feature.categories]
         words = {
             code: label_text(category)

@@ -205,7 +205,7 @@ def _slot_start(schema: Schema, sizes: Sizes, feature: NDArray[Any]) -> NDArray[
             f"feature runs from {feature.min()} to {feature.max()}; expected -1 to n_features - 1"
         )
     # One more entry, so that index -1, the feature of a leaf, has 0 categories.
-    width = [len(f.categories) if f.kind is Kind.NOMINAL else 0 for f in schema.features] + [0]
+    width = [len(f.categories) if f.is_nominal else 0 for f in schema.features] + [0]
     slot_start = np.concatenate(([0], np.cumsum(np.array(width)[feature])))
     if slot_start[-1] != sizes.n_slots:
         raise StorageError(

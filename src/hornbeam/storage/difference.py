@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import StorageError
 from hornbeam.grid import Grid
 from hornbeam.storage.model import Model
@@ -145,7 +145,7 @@ def _types(values: tuple[Any, ...]) -> list[tuple[str, Any]]:
 
 
 def _kind(feature: Feature) -> str:
-    if feature.kind is Kind.NUMERIC:
+    if feature.is_numeric:
         return "numeric"
     return f"{feature.kind} {_listed(feature.categories)}"
 

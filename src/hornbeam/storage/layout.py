@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.smoothing.replay import check_history
 from hornbeam.storage.decision import encode_decision
@@ -205,7 +205,7 @@ def header_of(model: Model, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any
 def _feature(feature: Feature) -> dict[str, Any]:
     where = f"feature {feature.name!r}"
     content: dict[str, Any] = {"name": encode_text(feature.name, where), "kind": feature.kind.value}
-    if feature.kind is not Kind.NUMERIC:
+    if not feature.is_numeric:
         content["categories"] = [
             encode_scalar(value, f"a category of {where}") for value in feature.categories
         ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
 from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.arrays import expect, expect_array
@@ -102,7 +102,7 @@ def _check_features(schema: Schema, skeleton: Skeleton) -> None:
     s, features = skeleton, schema.features
     expect(s.feature < len(features), "feature", s.feature, f"one of the schema's {len(features)} features")
     # The last entry is for feature -1, that of leaves.
-    width = np.array([len(f.categories) if f.kind is Kind.NOMINAL else 0 for f in features] + [0])
+    width = np.array([len(f.categories) if f.is_nominal else 0 for f in features] + [0])
     n_slots, expected = np.diff(s.slot_start), width[s.feature]
     if not (n_slots == expected).all():
         node = int((n_slots != expected).argmax())

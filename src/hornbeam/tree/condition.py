@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.schema import Feature, Schema
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
@@ -114,7 +114,7 @@ class Condition:
 
     def holds_in(self, column: NDArray[Any]) -> Bools:
         """Test the values of a table column."""
-        missing: Bools = column == -1 if self.feature.kind is Kind.NOMINAL else np.isnan(column)
+        missing: Bools = column == -1 if self.feature.is_nominal else np.isnan(column)
         found = ~missing
         if self.above is not None:
             found &= column > self.above
@@ -129,8 +129,8 @@ class Condition:
 
         For nominal features it is the first category; from a missing value all distances are equal.
         """
-        if self.feature.kind is not Kind.NUMERIC:
-            unordered = self.feature.kind is Kind.NOMINAL or isnan(value)
+        if not self.feature.is_numeric:
+            unordered = self.feature.is_nominal or isnan(value)
             return min(self.codes, key=lambda code: 0 if unordered else abs(code - value), default=None)
         above = None if self.above is None else nextafter(self.above, inf)
         candidates = [number for number in (value, self.at_most, above, 0.0) if number is not None]
@@ -158,7 +158,7 @@ class Condition:
 
 def is_missing(feature: Feature, value: float) -> bool:
     """Test whether a value, as stored in a table, is missing."""
-    return value == -1 if feature.kind is Kind.NOMINAL else isnan(value)
+    return value == -1 if feature.is_nominal else isnan(value)
 
 
 def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
 from hornbeam.tree.arrays import expect, expect_array, read_only
 from hornbeam.tree.skeleton import Skeleton
@@ -219,7 +219,7 @@ def check_slopes(slopes: Slopes, schema: Schema, skeleton: Skeleton) -> None:
     _expect(
         slopes.feature < len(features), "feature", slopes, f"one of the schema's {len(features)} features"
     )
-    nominal = np.array([feature.kind is Kind.NOMINAL for feature in features])[slopes.feature]
+    nominal = np.array([feature.is_nominal for feature in features])[slopes.feature]
     width = np.array([len(feature.categories) for feature in features])[slopes.feature]
     _expect(nominal | (slopes.category == NO_CATEGORY), "category", slopes, "-1: the feature is not nominal")
     known = (slopes.category >= 0) & (slopes.category < width)

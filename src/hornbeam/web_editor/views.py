@@ -168,10 +168,10 @@ def value_histogram(here: NodeRows, column: int) -> dict[str, Any]:
     values, label = table.columns[column][at], _labels(here)
     n_labels = max(table.schema.n_classes, 1)
     feature = table.schema.features[column]
-    known: Bools = values >= 0 if feature.kind is Kind.NOMINAL else np.isfinite(values)
+    known: Bools = values >= 0 if feature.is_nominal else np.isfinite(values)
     values, label = values[known], label[known]
     missing = len(at) - len(values)
-    if feature.kind is not Kind.NUMERIC:
+    if not feature.is_numeric:
         codes, counts, others = _by_category(values.astype(np.intp), label, len(feature.categories), n_labels)
         return {"codes": codes, "counts": counts, "others": others, "missing": missing}
     edges, counts = _by_value(values, label, n_labels)

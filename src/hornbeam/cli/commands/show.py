@@ -52,7 +52,6 @@ def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None
 
 
 def _summary(model: Any) -> dict[str, Any]:
-    from hornbeam.data.schema import Kind
 
     tree, schema = model.tree, model.tree.schema
     tested = tree.skeleton.feature[tree.skeleton.feature >= 0]
@@ -61,8 +60,8 @@ def _summary(model: Any) -> dict[str, Any]:
         "digest": tree.digest,
         "rows": tree.rows.item(0),
         **_target(tree),
-        "numeric": [feature.name for feature in schema.features if feature.kind is Kind.NUMERIC],
-        "nominal": [feature.name for feature in schema.features if feature.kind is not Kind.NUMERIC],
+        "numeric": [feature.name for feature in schema.features if feature.is_numeric],
+        "nominal": [feature.name for feature in schema.features if not feature.is_numeric],
         "tested": [schema.names[feature] for feature in sorted(set(tested.tolist()))],
         "leaves": tree.n_leaves,
         "depth": tree.depth,

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from hornbeam.data.binning.cuts import fit_cuts, midpoint, shortest_between
 from hornbeam.data.engine import Engine
 from hornbeam.data.fingerprint import fingerprint
-from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
@@ -99,7 +98,7 @@ class Bins:
             )
         exact = max_bins is None
         features = source.schema.features
-        numeric = [at for at, feature in enumerate(features) if feature.kind != Kind.NOMINAL]
+        numeric = [at for at, feature in enumerate(features) if not feature.is_nominal]
         edges, values = [_EMPTY] * len(features), [_EMPTY] * len(features)
         n_codes = [max(1, len(feature.categories)) for feature in features]
         cuts = fit_cuts(source, engine, numeric, max_bins or MOST_BINS)
@@ -112,7 +111,7 @@ class Bins:
             tuple(edges),
             tuple(values) if exact else None,
             np.array(n_codes, np.int32),
-            np.array([feature.kind == Kind.NOMINAL for feature in features], np.bool_),
+            np.array([feature.is_nominal for feature in features], np.bool_),
         )
 
     def with_edges(self, cuts: Iterable[tuple[int, float]]) -> Self:

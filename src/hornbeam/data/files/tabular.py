@@ -21,7 +21,7 @@ from hornbeam.data.files.footers import (
 from hornbeam.data.files.paths import list_files, need_arrow
 from hornbeam.data.files.stores import file_errors, one_line, open_parquet, read_file, read_in_turn
 from hornbeam.data.reading.columns import decimals_as_floats
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.errors import DataError, SchemaError
 
 __all__ = [
@@ -285,7 +285,7 @@ def _cast(table: Any, schema: Any) -> Any:
 
 def column_type(feature: Feature) -> str:
     """Return the type of column that a feature is read from."""
-    if feature.kind is Kind.NUMERIC:
+    if feature.is_numeric:
         return "number"
     if all(isinstance(category, bool) for category in feature.categories):
         return "boolean"

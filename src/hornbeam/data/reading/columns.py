@@ -108,7 +108,7 @@ class Column:
         Numbers for a numeric feature, positions as floats for an ordinal one (NaN where the value is missing
         or not declared), int32 codes for a nominal one (-1 where missing, -2 for a value that is not a category).
         """
-        if feature.kind is Kind.NUMERIC:
+        if feature.is_numeric:
             return self.values if self.dictionary is None else self._numbers(feature)
         column = self if self.dictionary is not None else self._factorised()
         return column._positions(feature)

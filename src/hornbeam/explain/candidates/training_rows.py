@@ -7,7 +7,6 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.rows import open_rows, read_rows
-from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, shown
@@ -98,7 +97,7 @@ def class_weight_of(tree: Tree) -> Floats:
 def refuse_unseen(table: Table) -> None:
     """Raise `DataError` if a row has a category that the schema does not have."""
     for feature, column in zip(table.schema.features, table.columns, strict=True):
-        if feature.kind is Kind.NOMINAL and (n := int((column == -2).sum())):
+        if feature.is_nominal and (n := int((column == -2).sum())):
             raise DataError(
                 f"{n} rows have a category of {feature.name!r} that the training rows did not have; expected known "
                 "categories or missing values. Leave these rows out."

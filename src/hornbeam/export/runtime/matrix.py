@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.rows import read_rows
-from hornbeam.data.schema import Kind
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
@@ -40,6 +39,6 @@ def to_matrix(tree: Tree | HasTree, X: Any) -> Floats:
     table = read_rows(X, schema=tree.schema)
     matrix = np.column_stack(table.columns).astype(np.float64, copy=False)
     for at, feature in enumerate(tree.schema.features):
-        if feature.kind is Kind.NOMINAL:
+        if feature.is_nominal:
             matrix[table.columns[at] == -1, at] = np.nan
     return matrix

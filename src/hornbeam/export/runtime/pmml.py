@@ -129,7 +129,7 @@ def _dictionary(document: Element, tree: Tree, label: str) -> None:
     fields = SubElement(document, "DataDictionary", numberOfFields=str(tree.schema.n_features + 1))
     for feature in tree.schema.features:
         name = _name(feature.name)
-        if feature.kind is Kind.NUMERIC:
+        if feature.is_numeric:
             SubElement(fields, "DataField", name=name, optype="continuous", dataType="double")
         else:
             _categorical(fields, name, feature.categories, _type(feature.categories))
@@ -215,7 +215,7 @@ def _known(tree: Tree, feature: Feature, parent: int, slot: int) -> Element | No
     skeleton, threshold = tree.skeleton, tree.skeleton.threshold.item(parent)
     if slot > 1 and not isnan(threshold):
         return None
-    if feature.kind is Kind.NUMERIC:
+    if feature.is_numeric:
         return _compared(feature.name, threshold, slot)
     if isnan(threshold):
         run = skeleton.slot_of[skeleton.slot_start[parent] : skeleton.slot_start[parent + 1]]

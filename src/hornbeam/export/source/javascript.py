@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.source.lookup_tables import LookupTables
@@ -63,7 +62,7 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
         )
     flat, features = LookupTables.of(tree), tree.schema.features
     walk, shares, terms = flat.source_tables(tree.slopes)
-    codes = [_map(feature.categories) if feature.kind is not Kind.NUMERIC else "null" for feature in features]
+    codes = [_map(feature.categories) if not feature.is_numeric else "null" for feature in features]
     classes = (
         {}
         if tree.is_regression
@@ -73,7 +72,7 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
         **classes,
         "FEATURES": [_literal(feature.name) for feature in features],
         "CODES": codes,
-        "UNKNOWN": ["-1" if feature.kind is Kind.NOMINAL else "null" for feature in features],
+        "UNKNOWN": ["-1" if feature.is_nominal else "null" for feature in features],
         **(walk | {"THRESHOLD": [_literal(t) for t in walk["THRESHOLD"]]}),
         **shares,
         "BELIEF": flat.belief.tolist(),

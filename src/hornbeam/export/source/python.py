@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.source.vectors import TestVectors
@@ -49,11 +48,8 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     tree = single_tree(tree)
     flat, features, loss = LookupTables.of(tree), tree.schema.features, tree.decision.loss
     walk, shares, terms = flat.source_tables(tree.slopes)
-    codes = [
-        _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"
-        for feature in features
-    ]
-    unknown = ["UNKNOWN" if feature.kind is Kind.NOMINAL else "None" for feature in features]
+    codes = [_dictionary(feature.categories) if not feature.is_numeric else "None" for feature in features]
+    unknown = ["UNKNOWN" if feature.is_nominal else "None" for feature in features]
     tables = {
         **(
             {}

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.export.checks import check_table
 from hornbeam.export.wording import plain_label
@@ -63,7 +62,7 @@ class TestVectors:
         """Convert the rows to numbers: categories to their codes, missing values to NaN, unseen categories to -2."""
         columns = []
         for feature, column in zip(self.table.schema.features, self.table.columns, strict=True):
-            missing = (column == -1) & (feature.kind is Kind.NOMINAL)
+            missing = (column == -1) & (feature.is_nominal)
             columns.append(np.where(missing, np.nan, column.astype(np.float64)))
         return np.stack(columns, axis=1) if columns else np.empty((len(self.nodes), 0))
 
@@ -76,7 +75,7 @@ class TestVectors:
             for row, value in zip(rows, column.tolist(), strict=True):
                 if np.isnan(value):
                     row.append(None)
-                elif feature.kind is Kind.NUMERIC:
+                elif feature.is_numeric:
                     row.append(value)
                 else:
                     row.append(categories[int(value)] if value >= 0 else unknown)

@@ -92,7 +92,7 @@ class SplitExpressions:
         skeleton = self.tree.skeleton
         f, first = skeleton.feature.item(node), skeleton.first_child.item(node)
         feature, threshold = self.tree.schema.features[f], skeleton.threshold.item(node)
-        if feature.kind is Kind.NUMERIC:
+        if feature.is_numeric:
             below, above = self.dialect.sides(_x(f), threshold)
             return {first: below} | ({first + 1: above} if above else {})
         if isnan(threshold):
@@ -102,7 +102,7 @@ class SplitExpressions:
         branches: dict[int, exp.Expression] = {}
         for slot in np.unique(run[run >= 0]).tolist():
             branches[first + slot] = self._is_among(f, np.flatnonzero(run == slot))
-        if feature.kind is Kind.NOMINAL:
+        if feature.is_nominal:
             branches[node] = exp.Not(this=self._is_among(f, np.flatnonzero(run >= 0)))
         return branches
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.explain import importance
 from hornbeam.export.wording import feature_name, label_text, number_text
 from hornbeam.grid import Grid
@@ -98,7 +98,7 @@ def _values(feature: Feature, scored: ScoredRows, at: int) -> list[str]:
     """The range of a feature, or its most frequent categories, and its missing values."""
     values, n_rows = scored.values, scored.n_rows
     missing = values.missing(at)
-    if feature.kind is Kind.NOMINAL:
+    if feature.is_nominal:
         unseen, _, *known = values.counts[at].tolist()
         words = _frequent(feature.categories, np.array(known), n_rows)
         words += f"; {unseen:,} rows with a value not in the training rows" if unseen else ""
@@ -112,7 +112,7 @@ def _values(feature: Feature, scored: ScoredRows, at: int) -> list[str]:
 
 
 def _value(feature: Feature, value: float) -> str:
-    if feature.kind is Kind.NUMERIC:
+    if feature.is_numeric:
         return number_text(value, _DIGITS)
     return label_text(feature.categories[int(value)])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import hornbeam
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.export.wording import feature_name, label_text, mean_text, probability_text, shortened
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
@@ -87,7 +87,7 @@ def _classes(tree: Tree) -> Markup:
 
 def _categories(tree: Tree) -> Markup:
     """The categories of each nominal feature."""
-    features = [feature for feature in tree.schema.features if feature.kind is not Kind.NUMERIC]
+    features = [feature for feature in tree.schema.features if not feature.is_numeric]
     if not features:
         return element("p", "All features are numeric.", class_="note")
     rows = [(shown(feature_name(feature.name)), _values(feature)) for feature in features[:_MOST_FEATURES]]

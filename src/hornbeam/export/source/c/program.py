@@ -9,7 +9,6 @@ from typing import Self
 
 import numpy as np
 
-from hornbeam.data.schema import Kind
 from hornbeam.export.source.c.numbers import Number
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.wording import plain_label
@@ -79,7 +78,7 @@ class Program:
     @property
     def sizes(self) -> list[int]:
         """Number of categories of each nominal feature; 0 for other features."""
-        return [len(f.categories) if f.kind is Kind.NOMINAL else 0 for f in self.tree.schema.features]
+        return [len(f.categories) if f.is_nominal else 0 for f in self.tree.schema.features]
 
     @property
     def nominal(self) -> bool:

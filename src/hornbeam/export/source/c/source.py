@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.checks import check_table
@@ -176,7 +175,7 @@ def _test(program: Program, table: Table) -> str:
     check_table(program.tree, table)
     name, number, schema = program.name, program.number, program.tree.schema
     features = zip(schema.features, table.columns, strict=True)
-    columns = [c if f.kind is Kind.NOMINAL else number.rounded(c) for f, c in features]
+    columns = [c if f.is_nominal else number.rounded(c) for f, c in features]
     vectors = TestVectors.of(program.tree, Table(table.schema, tuple(columns)))
     if program.complete and np.isnan(vectors.numbers()).any():
         raise ExportError(
