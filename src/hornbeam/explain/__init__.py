@@ -1,7 +1,7 @@
 """Explanations of a tree and its predictions.
 
 1. `wording`: conditions and values as text and JSON.
-2. `path`: decision paths of a row; `row_terms`: the terms of its leaf; `path_text`: both as text.
+2. `path`: decision paths of a row; `row_terms`: the terms of its leaf.
 3. `borrowed_rows`: sources of the rows that a node borrowed.
 4. `reasons`: how far each feature moved a prediction.
 5. `explanation`: all of these for each row.

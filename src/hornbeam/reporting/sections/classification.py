@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hornbeam.evaluation import ReliabilityCurve, ScoreSums, reliability_curve
@@ -13,11 +15,12 @@ from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.regression import regression_calibration_section
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
+from hornbeam.tree import Tree
 from hornbeam.tree.decision import Costs
 
-__all__ = ["calibration_section", "decision_section", "rule_sentence"]
+__all__ = ["calibration_section", "decision_section", "rule_sentence", "thresholds"]
 
-_MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
+_MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES, _MOST_POINTS = 4, 40, 8, 1000
 
 
 def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
@@ -158,3 +161,46 @@ def _square(
         class_="square many" if len(names) > _FEW_CLASSES else "square",
     )
     return joined([element("div", table, class_="scroll", tabindex=0, role="region", aria_label=title)])
+
+
+def thresholds(reported: ReportedModel, scored: ScoredRows | None) -> dict[str, Any] | None:
+    """Count, for a tree of two classes, the test rows of each class at each probability of the class of interest.
+
+    With these counts the page can try any threshold without the rows. With fractional missing values there may be
+    nearly as many probabilities as rows; then they are rounded.
+
+    Returns
+    -------
+    dict or None
+        ``said``, ``no`` and ``yes``: probabilities in order, and rows of the other class and of the class of interest;
+        ``in_use``: the class of interest is decided above it; ``costs`` in use and ``counts`` of the decisions,
+        true class by decided class, the class of interest second. None for more classes.
+    """
+    yes = reported.positive
+    if reported.tree.n_classes != 2 or yes is None:
+        return None
+    order = [1 - yes, yes]
+    costs = Costs.of(reported.costs, reported.tree.schema.classes).matrix[np.ix_(order, order)]
+    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(reported.tree, order)}
+    if scored is not None:
+        predicted = scored.predicted[:, yes]
+        if len(np.unique(predicted)) > _MOST_POINTS:
+            predicted = np.round(predicted * _MOST_POINTS) / _MOST_POINTS
+        points, place = np.unique(predicted, return_inverse=True)
+        rows = (
+            np.bincount(place, scored.count * (scored.target == k), len(points)).astype(int).tolist()
+            for k in order
+        )
+        counts = scored.confusion[np.ix_(order, order)].tolist()
+        found |= {"said": points.tolist(), **dict(zip(("no", "yes"), rows, strict=True)), "counts": counts}
+    return found
+
+
+def _in_use(tree: Tree, order: list[int]) -> float:
+    """The probability above which the class of interest is decided."""
+    loss = tree.decision.loss
+    matrix = 1.0 - np.eye(2) if loss is None else loss.matrix[np.ix_(order, order)]
+    false_alarm, miss = matrix[0, 1] - matrix[0, 0], matrix[1, 0] - matrix[1, 1]
+    if false_alarm + miss <= 0 or miss <= 0:
+        return 1.0
+    return float(max(false_alarm / (false_alarm + miss), 0.0))
