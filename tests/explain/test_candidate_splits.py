@@ -294,7 +294,7 @@ X_SMALL, Y_SMALL = [[1.0, "a"], [2.0, "b"], [3.0, "a"]], ["no", "yes", "yes"]
         ({"y": None}, DataError, "y is None"),
         ({"y": ["no", "yes", "perhaps"]}, SchemaError, "'perhaps'"),
         ({"X": Table.read(X_SMALL, Y_SMALL)}, ParameterError, "Pass y=None"),
-        ({"X": Table.read(X_SMALL), "y": None}, SchemaError, "schema=tree.schema"),
+        ({"X": Table.read(X_SMALL), "y": None}, DataError, "a Table without a target"),
         ({"X": Table.read(X_SMALL, ["in", "out", "in"]), "y": None}, SchemaError, "schema=tree.schema"),
         ({"X": Table.read([[1.0]] * 3, Y_SMALL), "y": None}, SchemaError, "schema=tree.schema"),
         ({"grower": "gini"}, ParameterError, "grower='gini': expected a Grower"),

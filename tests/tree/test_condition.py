@@ -157,3 +157,7 @@ def test_the_shorter_list_describes_the_same_set(drawn):
     assert len(listed) <= max(3, n - len(codes)) or not left_out
     if len(codes) > 3:
         assert len(listed) == min(len(codes), n - len(codes))
+
+
+def test_the_codes_of_an_ordinal_condition():
+    assert Condition(0, SIZE, above=0.5).codes == [1, 2]

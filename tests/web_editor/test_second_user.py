@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -54,7 +55,9 @@ def folder():
 )
 def test_another_user_finds_no_token_and_no_notes(folder):
     opened, browser = folder / "opened", folder / "browser.sh"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\nexec > /dev/null 2>&1\nsleep 60\n')
+    browser.write_text(
+        f'#!/bin/sh\necho "$1" > {opened}.part\nmv {opened}.part {opened}\nexec > /dev/null 2>&1\nsleep 60\n'
+    )
     browser.chmod(0o755)
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(folder / "tree.hornbeam")],
@@ -66,6 +69,9 @@ def test_another_user_finds_no_token_and_no_notes(folder):
     )
     try:
         address = owner.stdout.readline().strip()
+        end = time.monotonic() + 60
+        while not opened.exists() and time.monotonic() < end:  # the browser starts in the background
+            time.sleep(0.05)
         page = Path(unquote(urlparse(opened.read_text().strip()).path))
         content = page.read_text()
         token = content.partition("url=http://127.0.0.1:")[2].split("/")[1]

@@ -80,13 +80,7 @@ class Condition:
 
     @property
     def codes(self) -> list[int]:
-        """Codes of the categories for which it holds.
-
-        Examples
-        --------
-        >>> Condition(0, Feature("size", Kind.ORDINAL, ("S", "M", "L")), above=0.5).codes
-        [1, 2]
-        """
+        """Codes of the categories for which it holds."""
         return [code for code in range(len(self.feature.categories)) if self.holds(code)]
 
     @property
