@@ -266,9 +266,11 @@ def _check_schema(X: Any, schema: Schema, needed: Collection[str] | None, needs_
         same = X.schema.features == schema.features
     else:
         same = True
-        known, own = ({feature.name: feature for feature in one.features} for one in (X.schema, schema))
-        for name in needed:
-            if known.get(name) != own[name]:
+        known = {feature.name: feature for feature in X.schema.features}
+        for name, feature in zip(
+            schema.names, schema.features, strict=True
+        ):  # in order: the first is reported
+            if name in needed and known.get(name) != feature:
                 what = "has other categories" if name in known else "is absent"
                 raise ParameterError(
                     f"In the rows of X the feature {name!r} {what}; expected the schema of the model. Open a Source "
