@@ -262,21 +262,18 @@ def _check_own(X: Any, given: tuple[Any, Any, Any], target: Kind | None) -> None
 
 def _check_schema(X: Any, schema: Schema, needed: Collection[str] | None, needs_target: bool) -> None:
     """Require that a Table or a Source encodes features and classes as a model does; a Source those in `needed`."""
-    if isinstance(X, Table) or needed is None:
-        same = X.schema.features == schema.features
-    else:
-        same = True
+    some = None if isinstance(X, Table) else needed
+    if some is not None:
         known = {feature.name: feature for feature in X.schema.features}
-        for name, feature in zip(
-            schema.names, schema.features, strict=True
-        ):  # in order: the first is reported
-            if name in needed and known.get(name) != feature:
-                what = "has other categories" if name in known else "is absent"
+        for feature in schema.features:  # in order: the first is reported
+            if feature.name in some and known.get(feature.name) != feature:
+                what = "has other categories" if feature.name in known else "is absent"
                 raise ParameterError(
-                    f"In the rows of X the feature {name!r} {what}; expected the schema of the model. Open a Source "
-                    "with schema=model.tree_.schema, or pass the paths of its files."
+                    f"In the rows of X the feature {feature.name!r} {what}; expected the schema of the model. Open a "
+                    "Source with schema=model.tree_.schema, or pass the paths of its files."
                 )
-    if not same or X.schema.classes not in (schema.classes, schema.classes if needs_target else ()):
+    classes = (schema.classes,) if needs_target else (schema.classes, ())
+    if X.schema.classes not in classes or (some is None and X.schema.features != schema.features):
         raise SchemaError(
             f"{_described(X)} with other columns, categories or classes than the tree; expected the same. Open it, or "
             "read it, with schema=tree.schema, or pass the rows themselves."

@@ -215,7 +215,7 @@ def step_text(step: float) -> str:
 
 
 def rounded_text(value: float, step: float) -> str:
-    """Write a value to a hundredth of a step."""
+    """Format a value, rounded to a hundredth of a step."""
     decimals = 2 - round(log10(step))
     return number_text(round(value, decimals), 6)
 

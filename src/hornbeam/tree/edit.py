@@ -75,7 +75,7 @@ class RecordedEdit(NamedTuple):
         return cls(*(str(known.get(name, "")) for name in cls._fields))
 
     def step(self) -> Step:
-        """Return the edit as a step, without what was not given."""
+        """Return the edit as a step of a history, without empty fields."""
         return Step.of(EDIT, **{name: text for name, text in self._asdict().items() if text})
 
     def __str__(self) -> str:

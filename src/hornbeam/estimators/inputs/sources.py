@@ -33,8 +33,9 @@ def open_training(
         y = read_numeric(estimator, y) if kind is Kind.NUMERIC else read_classes(estimator, y)
     factors = getattr(estimator, "class_weight", None)
     source = open_rows(X, y, sample_weight, class_weight=factors, groups=groups, target=kind, engine=engine)
-    classes = None if kind is Kind.NUMERIC else classes_of(source)
-    return read_rows(source) if in_memory else source, y.classes if isinstance(y, Labels) else classes
+    if in_memory:
+        return read_rows(source), y.classes if isinstance(y, Labels) else None
+    return source, None if kind is Kind.NUMERIC else classes_of(source)
 
 
 def classes_of(source: Source) -> NDArray[Any]:
