@@ -19,7 +19,10 @@ from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Codes
 
-__all__ = ["PRESETS", "REGRESSION_PRESETS", "Finisher", "Fitter", "Recipe"]
+__all__ = ["PRESETS", "REGRESSION_PRESETS", "Finisher", "FitLimits", "Fitter", "Recipe", "RecipeFitter"]
+
+type Listener = Callable[[int], None] | None
+type TreeStep = Callable[[Tree], Tree]
 
 _MISSING_ROWS = 10  # of a branch of missing values; with fewer, a tree predicts worse (record 19)
 _EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
@@ -33,59 +36,67 @@ class Finisher(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class FitLimits:
+    """The rows that a fitter uses, for the plan of a fit to files."""
+
+    needs_memory: str | None  # why all rows must be in memory, for a message
+    recipe: Recipe | None = None  # to grow level by level
+    rows_to_learn: int = 0  # most rows that `RecipeFitter.learn` uses; 0 if it uses none
+    rows_to_grow: int | None = None  # most rows that splits are found on
+    seed: int = 0  # of samples
+
+
 class Fitter(Protocol):
-    """Fits a tree to a table: a `Recipe`, or a recipe with settings chosen on held-out rows.
-
-    `fit` is `choose`, binning, `learn`, growing and `Finisher.finish`, one after the other. A fit level by level
-    (`hornbeam.out_of_core`) calls these parts itself.
-    """
-
-    __slots__ = ()
+    """Fits a tree to a table."""
 
     @property
-    def seed(self) -> int:
-        """Seed of samples and folds."""
-        return 0
+    def limits(self) -> FitLimits:
+        """The number of rows that the fit uses, and whether they must be in memory."""
+        ...
 
-    @property
-    def fixed_recipe(self) -> Recipe | None:
-        """The recipe that `choose` returns for any table; None if it depends on the rows."""
-        return None
-
-    @property
-    def rows_to_learn(self) -> int:
-        """Largest number of rows that `learn` uses; 0 if it uses none."""
-        return 0
-
-    @property
-    def rows_to_grow(self) -> int | None:
-        """Largest number of rows that splits are found on; None if there is no limit."""
-        return None
-
-    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
+    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Listener = None) -> Tree:
         """Fit a tree; it does not depend on ``n_jobs``."""
         ...
 
     def fit_sample(
-        self,
-        table: Table,
-        count: Callable[[Tree], Tree],
-        *,
-        n_jobs: int = 1,
-        on_progress: Callable[[int], None] | None = None,
+        self, table: Table, count: TreeStep, *, n_jobs: int = 1, on_progress: Listener = None
     ) -> Tree:
         """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
+        ...
+
+
+class RecipeFitter:
+    """A fitter that grows by a recipe: a `Recipe`, or one with settings chosen on held-out rows.
+
+    A fit level by level (`hornbeam.out_of_core`) calls `learn` itself.
+    """
+
+    __slots__ = ()
+
+    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Listener = None) -> Tree:
+        """Fit a tree; it does not depend on ``n_jobs``."""
+        tree, finisher = self._grow(table, n_jobs, on_progress)
+        return finisher.finish(tree, table, n_jobs=n_jobs)
+
+    def fit_sample(
+        self, table: Table, count: TreeStep, *, n_jobs: int = 1, on_progress: Listener = None
+    ) -> Tree:
+        """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
+        tree, finisher = self._grow(table, n_jobs, on_progress)
+        del table  # the pass over all rows needs its memory
+        return finisher.finish(count(tree), n_jobs=n_jobs)
+
+    def _grow(self, table: Table, n_jobs: int, on_progress: Listener) -> tuple[Tree, Finisher]:
         recipe = self.choose(table, n_jobs=n_jobs)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
         finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
-        tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-        del table, codes  # the pass over all rows needs their memory
-        return finisher.finish(count(tree), n_jobs=n_jobs)
+        return recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress), finisher
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""
-        ...
+        raise NotImplementedError
 
     def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Finisher:  # noqa: ARG002
         """Choose the remaining settings on these rows; the result finishes a tree. By default there are none."""
@@ -93,7 +104,7 @@ class Fitter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe(Fitter):
+class Recipe(RecipeFitter):
     """All settings of a fit.
 
     Parameters
@@ -122,15 +133,15 @@ class Recipe(Fitter):
     pruner: Pruner | None = None
     smoother: Smoother | None = None
 
-    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
-        """Fit a tree; it does not depend on ``n_jobs``."""
-        bins = self.bin(table, n_jobs)
-        return self.finish(self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress), table)
-
     @property
-    def fixed_recipe(self) -> Self:
-        """The recipe itself: nothing is chosen."""
-        return self
+    def limits(self) -> FitLimits:
+        """The recipe, and the settings that need all rows in memory."""
+        needs_memory = None
+        if self.grower.missing is Missing.FRACTIONAL:
+            needs_memory = "missing='fractional'"
+        elif uses_rows(self.pruner):
+            needs_memory = f"pruning by {self.pruner}"
+        return FitLimits(needs_memory, self)
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Self:  # noqa: ARG002
         """Return the recipe itself: nothing is chosen."""
@@ -171,7 +182,7 @@ class Recipe(Fitter):
         return None if n_rows <= _EXACT_ROWS else 255
 
 
-def _apply(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
+def _apply(step: TreeStep, tree: Tree) -> Tree:
     """Apply a pruner or smoother, which may be the user's own, and check its result."""
     result = step(tree)
     if not isinstance(result, Tree):

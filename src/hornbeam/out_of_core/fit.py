@@ -15,14 +15,13 @@ from hornbeam.logger import log_progress, logger
 from hornbeam.out_of_core.count import count_on_all, evidence_units
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
-from hornbeam.recipe import Finisher, Fitter
+from hornbeam.recipe import Finisher, Fitter, Listener, RecipeFitter
 from hornbeam.tree.edit import record_groups
 from hornbeam.tree.tree import Tree
 
 __all__ = ["fit"]
 
 type Cache = str | PathLike[str] | Literal[False] | None
-type Listener = Callable[[int], None] | None
 
 
 def fit(
@@ -109,7 +108,7 @@ def _fit(
         return record_groups(tree, table.n_groups)
     if plan.mode == "sample":
         logger.info("reading the sample")
-        drawn = [draw_sample(source, engine, plan.rows, fitter.seed)]
+        drawn = [draw_sample(source, engine, plan.rows, fitter.limits.seed)]
         n_groups = drawn[0].n_groups
 
         def count(tree: Tree) -> Tree:
@@ -123,7 +122,8 @@ def _fit(
             on_progress=lambda rows_done: on_progress(rows_done * source.n_rows // plan.rows),
         )
         return record_groups(tree, n_groups)
-    recipe = fitter.fixed_recipe
+    limits = fitter.limits
+    recipe = limits.recipe
     assert recipe is not None  # the plan would be a sample
     logger.info("choosing bins")
     bins = recipe.bin_source(source, engine)
@@ -144,9 +144,10 @@ def _fit(
         )
     finisher: Finisher = recipe
     n_groups = None
-    if fitter.rows_to_learn:
+    if limits.rows_to_learn:
+        assert isinstance(fitter, RecipeFitter)
         logger.info("choosing strengths and size on a sample")
-        sample = draw_sample(source, engine, fitter.rows_to_learn, fitter.seed)
+        sample = draw_sample(source, engine, limits.rows_to_learn, limits.seed)
         finisher = fitter.learn(recipe, sample, bins, bins.encode(sample, n_jobs), n_jobs=n_jobs)
         n_groups = sample.n_groups
     return record_groups(finisher.finish(tree, n_jobs=n_jobs), n_groups)

@@ -6,10 +6,8 @@ from typing import Literal
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Missing
 from hornbeam.logger import bytes_text, logger
-from hornbeam.pruning.pruner import uses_rows
-from hornbeam.recipe import Fitter
+from hornbeam.recipe import FitLimits, Fitter
 
 __all__ = ["MEMORY", "Plan", "bytes_per_row"]
 
@@ -98,16 +96,15 @@ class Plan:
             return cls("sample", grow_rows, memory)
         if source.n_rows <= fitting:
             return cls("in-memory", source.n_rows, memory)
-        needs_memory = _needs_memory(fitter)
-        most = None if fitter is None else fitter.rows_to_grow
-        sampled = min(fitting, most or _MOST_SAMPLED)
+        limits = FitLimits("a forest") if fitter is None else fitter.limits
+        sampled = min(fitting, limits.rows_to_grow or _MOST_SAMPLED)
         if grow_rows is None:
-            if needs_memory is not None or source.n_rows > _MANY_ROWS:
+            if limits.needs_memory is not None or source.n_rows > _MANY_ROWS:
                 return cls("sample", sampled, memory)
-        elif needs_memory is not None:
+        elif limits.needs_memory is not None:
             raise ParameterError(
-                f"grow_rows={grow_rows}: {needs_memory} needs all rows in memory, and {source.n_rows:,} rows do not "
-                f"fit {memory:,} bytes; expected fewer. Pass grow_rows={sampled}, or more memory."
+                f"grow_rows={grow_rows}: {limits.needs_memory} needs all rows in memory, and {source.n_rows:,} rows "
+                f"do not fit {memory:,} bytes; expected fewer. Pass grow_rows={sampled}, or more memory."
             )
         return cls("level-wise", source.n_rows, memory)
 
@@ -151,17 +148,3 @@ def bytes_per_row(source: Source) -> int:
     """Return the bytes of a row in memory."""
     values = sum(4 if feature.is_nominal else 8 for feature in source.schema.features)
     return values + (16 if source.schema.is_regression else 12)
-
-
-def _needs_memory(fitter: Fitter | None) -> str | None:
-    """Return the reason why the rows must be in memory, for a message; None if they need not be."""
-    if fitter is None:
-        return "a forest"
-    if fitter.rows_to_grow is not None:
-        return "a teacher"
-    recipe = fitter.fixed_recipe
-    if recipe is None:
-        return "choosing a pruner by cross-validation"
-    if recipe.grower.missing is Missing.FRACTIONAL:
-        return "missing='fractional'"
-    return f"pruning by {recipe.pruner}" if uses_rows(recipe.pruner) else None

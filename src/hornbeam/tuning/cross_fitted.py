@@ -1,6 +1,6 @@
 """Cross-fitting: the strengths of smoothing and the price of a leaf, chosen on held-out rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
@@ -22,11 +22,10 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing.category_order import many_categories
 from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
 from hornbeam.pruning import Pruner
-from hornbeam.recipe import Fitter, Recipe
+from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
 from hornbeam.smoothing import Borrowing
 from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
-from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import MOST_CELLS, FoldAssignment, FoldTree, grow_without_fold, max_rows, max_trees
 from hornbeam.tuning.simulation import Simulation
@@ -45,7 +44,7 @@ _FEW_ROWS, _REPEATS = 1_000, 5  # below 1,000 rows the result depends on the fol
 
 
 @dataclass(frozen=True, slots=True)
-class CrossFitted(Fitter):
+class CrossFitted(RecipeFitter):
     """A recipe whose smoothing and size are chosen on held-out rows.
 
     Parameters
@@ -117,24 +116,10 @@ class CrossFitted(Fitter):
                 "An estimator keeps every leaf with pruning=None."
             )
 
-    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
-        """Fit a tree; it does not depend on ``n_jobs``."""
-        recipe = self.choose(table, n_jobs=n_jobs)
-        bins = recipe.bin(table, n_jobs)
-        codes = bins.encode(table, n_jobs)
-        result = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
-        tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-        return result.finish(tree, table, n_jobs=n_jobs)
-
     @property
-    def fixed_recipe(self) -> Recipe | None:
-        """The recipe, if its pruner is not to be chosen."""
-        return self.recipe.fixed_recipe
-
-    @property
-    def rows_to_learn(self) -> int:
-        """Largest number of rows that `learn` uses."""
-        return self.rows
+    def limits(self) -> FitLimits:
+        """Those of the recipe, with the rows that `learn` uses."""
+        return replace(self.recipe.limits, rows_to_learn=self.rows, seed=self.seed)
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""

@@ -12,7 +12,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
 from hornbeam.pruning.cost_complexity import cut_alphas
-from hornbeam.recipe import Fitter, Recipe
+from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
@@ -36,7 +36,7 @@ _SCORES = ("brier", "log", "error")
 
 
 @dataclass(frozen=True, slots=True)
-class CrossValidated(Fitter):
+class CrossValidated(RecipeFitter):
     """A recipe whose pruner is chosen on held-out rows.
 
     Parameters
@@ -105,9 +105,10 @@ class CrossValidated(Fitter):
                 f"simplicity={self.simplicity}: expected a number from 0 (most accurate) to 1 (smallest)."
             )
 
-    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
-        """Fit a tree; it does not depend on ``n_jobs``."""
-        return self.choose(table, n_jobs=n_jobs).fit(table, n_jobs=n_jobs, on_progress=on_progress)
+    @property
+    def limits(self) -> FitLimits:
+        """All rows must be in memory."""
+        return FitLimits("choosing a pruner by cross-validation", seed=self.seed)
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe with the chosen pruner; of a single row, the first candidate."""

@@ -6,7 +6,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
-from hornbeam.recipe import Fitter
+from hornbeam.recipe import Fitter, RecipeFitter
 from hornbeam.smoothing import Borrowing, calibrate_taught_tree
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.tree import Tree
@@ -62,6 +62,10 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
     """
     if is_distilled(tree):
         return calibrate_taught_tree(tree)(tree)
+    if not isinstance(recipe, RecipeFitter):
+        raise ParameterError(
+            "these parameters have a teacher, and the tree was fitted without one; expected the parameters of its fit."
+        )
     chosen = recipe.choose(table, n_jobs=n_jobs)
     if chosen.grower.missing is Missing.FRACTIONAL:
         raise ParameterError(

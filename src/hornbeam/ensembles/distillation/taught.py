@@ -1,6 +1,5 @@
 """A tree taught by a forest and boosted trees: a fitter for estimators."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +9,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation, recombined
 from hornbeam.ensembles.distillation.teacher import fit_teacher
-from hornbeam.errors import ParameterError
-from hornbeam.recipe import Fitter, Recipe
+from hornbeam.recipe import FitLimits, Listener, Recipe, TreeStep
 from hornbeam.tree.edit import count_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
@@ -22,7 +20,7 @@ _MOST_ROWS = 20_000  # that the teacher is fitted to; more rows are counted in t
 
 
 @dataclass(frozen=True, slots=True)
-class Taught(Fitter):
+class Taught:
     """Fits a teacher to a table, and one tree to the predictions of the teacher.
 
     Of more than 20,000 rows, the teacher is fitted to a random sample of 20,000. The evidence of the tree is that of
@@ -32,16 +30,12 @@ class Taught(Fitter):
     distillation: Distillation = field(default_factory=Distillation)
 
     @property
-    def seed(self) -> int:
-        """Seed of the teacher and of the synthetic rows."""
-        return self.distillation.synthetic_rows.seed
+    def limits(self) -> FitLimits:
+        """The rows that the teacher is fitted to at most, and the seed of the teacher and of the synthetic rows."""
+        seed = self.distillation.synthetic_rows.seed
+        return FitLimits("a teacher", rows_to_grow=_MOST_ROWS, seed=seed)
 
-    @property
-    def rows_to_grow(self) -> int:
-        """Number of rows that the teacher is fitted to at most."""
-        return _MOST_ROWS
-
-    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
+    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Listener = None) -> Tree:
         """Fit a tree; it depends neither on ``n_jobs`` nor on the order of the rows."""
 
         def count(tree: Tree) -> Tree:
@@ -50,16 +44,11 @@ class Taught(Fitter):
         return self.fit_sample(table, count, n_jobs=n_jobs, on_progress=on_progress)
 
     def fit_sample(
-        self,
-        table: Table,
-        count: Callable[[Tree], Tree],
-        *,
-        n_jobs: int = 1,
-        on_progress: Callable[[int], None] | None = None,
+        self, table: Table, count: TreeStep, *, n_jobs: int = 1, on_progress: Listener = None
     ) -> Tree:
         """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
         sample = CanonicalRows.of(table, Recipe(), n_jobs).subset(_MOST_ROWS)
-        teacher, held_out = fit_teacher(sample, self.seed, n_jobs)
+        teacher, held_out = fit_teacher(sample, self.limits.seed, n_jobs)
 
         def predict(origin: NDArray[np.intp]) -> Floats:
             return teacher.predict(recombined(sample.table, origin), n_jobs)
@@ -68,9 +57,3 @@ class Taught(Fitter):
         if on_progress is not None:
             on_progress(table.n_rows)
         return tree
-
-    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
-        """Raise `ParameterError`: such a tree is not grown from a recipe."""
-        raise ParameterError(
-            "a tree with a teacher has no recipe; expected a fit to rows in memory or to a sample."
-        )

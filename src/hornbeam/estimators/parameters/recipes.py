@@ -109,8 +109,12 @@ def _limited(fitter: CrossFitted) -> CrossFitted:
 
     Where a constraint forbids the best splits, the largest gains left are often those of tiny leaves.
     """
-    recipe = fitter.fixed_recipe
-    if recipe is None or fitter.tolerance is None or not any(recipe.grower.monotone or ()):
+    recipe = fitter.recipe
+    if (
+        isinstance(recipe, CrossValidated)
+        or fitter.tolerance is None
+        or not any(recipe.grower.monotone or ())
+    ):
         return fitter
     grower = replace(recipe.grower, max_leaf_nodes=None)
     return replace(fitter, recipe=replace(recipe, grower=grower), max_leaf_nodes=recipe.grower.max_leaf_nodes)
