@@ -10,7 +10,7 @@ Reading order:
 - `dask_classifier`, `dask_regressor`: a `TreeClassifier` or `TreeRegressor` on a Dask cluster.
 - `dask_forest_classifier`, `dask_forest_regressor`: a forest on a Dask cluster.
 - `distill`: one tree that approximates another model.
-- `fit_tree`: parameters and rows to a fitted tree, without scikit-learn.
+- `fit_tree`, `fit_forest`: parameters and rows to a fitted tree or forest, without scikit-learn.
 - `parameters/`: from strings and numbers to growers, smoothers, pruners and trainers.
 - `inputs/`: targets, files and dask collections, warnings about the data.
 - `methods/`: base classes and mixins with the methods that estimators share.

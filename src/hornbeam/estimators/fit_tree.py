@@ -1,18 +1,18 @@
-"""`fit_tree`: parameters and rows to a fitted tree, for estimators and the command line.
+"""`fit_tree`, `fit_forest`: parameters and rows to a fitted tree or forest, for estimators and the command line.
 
-It does not import scikit-learn, whose import takes longer than most fits of the command line.
+They do not import scikit-learn, whose import takes longer than most fits of the command line.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.estimators.methods.update import known_shares
-from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeParameters
+from hornbeam.estimators.parameters.fields import ForestParameters, TreeClassifierParameters, TreeParameters
 from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.recipe import Fitter
@@ -21,7 +21,10 @@ from hornbeam.tree.edit import record_groups, with_decision
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Fitted", "fit_tree"]
+if TYPE_CHECKING:
+    from hornbeam.ensembles.forest.trainer import ForestResult
+
+__all__ = ["Fitted", "fit_forest", "fit_tree", "names_of"]
 
 
 class Fitted(NamedTuple):
@@ -85,10 +88,48 @@ def fit_tree(
         if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
             fitter = tree_fitter(parameters, source, plan.rows)
         tree = fit(source, fitter, engine, plan=plan, cache=cache, on_progress=on_progress, n_jobs=threads)
-    table = rows.table if isinstance(rows, MemorySource) else rows
-    names = table.names if isinstance(table, Table) else table.schema.names
+    names = names_of(rows)
     if not isinstance(parameters, TreeClassifierParameters):
         return Fitted(tree, names)
     tree = with_decision(tree, DecisionRule.of(parameters.costs, rows.class_weight, rows.schema.classes))
     shares = known_shares(tree, rows) if isinstance(rows, Table) else None
     return Fitted(tree, names, rows.class_weight, shares)
+
+
+def fit_forest(
+    parameters: ForestParameters,
+    rows: Table | Source,
+    *,
+    engine: Any = None,
+    grow_rows: int | None = None,
+    memory: int | None = None,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    warn: Callable[[Table | Source, Any], None] | None = None,
+) -> tuple[ForestResult, Table]:
+    """Fit a forest, and return it with the rows that it was grown on.
+
+    The parameters are those of `fit_tree`; `on_progress` is called with the number of trees.
+    """
+    from hornbeam.estimators.parameters.forest import forest_trainer  # imported only for forests
+
+    if isinstance(rows, Table):
+        rows, memory = MemorySource(rows), sys.maxsize
+    trainer, threads = forest_trainer(parameters, rows), n_threads(n_jobs)
+    if warn is not None:
+        warn(rows.table if isinstance(rows, MemorySource) else rows, trainer)
+    if isinstance(rows, MemorySource) and grow_rows is None:
+        return trainer.fit(rows.table, engine=engine, n_jobs=threads, on_progress=on_progress), rows.table
+    from hornbeam.ensembles.forest import from_source
+    from hornbeam.out_of_core import Plan
+
+    plan = Plan.of(rows, None, grow_rows, memory)
+    if plan.rows < rows.n_rows:  # parameters that are shares of all rows are shares of the sample
+        trainer = forest_trainer(parameters, rows, plan.rows)
+    return from_source.fit_forest(rows, trainer, engine, plan=plan, n_jobs=threads, on_progress=on_progress)
+
+
+def names_of(rows: Table | Source) -> tuple[str, ...] | None:
+    """Return the names of the columns; None for rows in memory without names."""
+    table = rows.table if isinstance(rows, MemorySource) else rows
+    return table.names if isinstance(table, Table) else table.schema.names

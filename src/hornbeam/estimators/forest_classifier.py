@@ -1,20 +1,18 @@
 """`ForestClassifier`: a random forest for classes as a scikit-learn estimator."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, open_training
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.parameters.fields import ForestClassifierParameters
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import size
 from hornbeam.typing import Floats
 
 __all__ = ["ForestClassifier"]
@@ -123,59 +121,6 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, F
     >>> clf.predict(X[:2]), round(clf.oob_score_, 2)
     (array([0, 0]), 0.95)
     """
-
-    @exclusive
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        engine: Any = None,
-        grow_rows: int | None = None,
-        memory: int | None = None,
-    ) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
-            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows need not fit in memory.
-        y : array-like of shape (n_rows,), or str
-            Class labels; for files, the name of the column.
-        sample_weight : array-like of shape (n_rows,) or str, default=None
-            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
-        groups : array-like of shape (n_rows,) or str, default=None
-            Rows that belong together, such as the visits of a patient: they are drawn together for a tree. Or the name
-            of their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
-        engine : Engine, default=None
-            What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
-            this process. The forest does not depend on it.
-        grow_rows : int, default=None
-            Grow on a sample of this size, then count all rows in every tree. None: on all rows if they fit in
-            `memory`, else on a sample of as many as fit, up to 5 million.
-        memory : int, default=None
-            Bytes of memory for the rows of files. None: 2**29.
-
-        Returns
-        -------
-        ForestClassifier
-            Itself, fitted.
-        """
-        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
-        with Progress(self, X, y, sample_weight) as progress:
-            rows, classes = open_training(self, X, y, sample_weight, groups, engine)
-            assert classes is not None
-            result, table = self._train(rows, progress, engine, grow_rows, memory)
-            self.classes_ = classes
-            self.n_classes_ = len(classes)
-            self.class_weight_ = np.ones(self.n_classes_) if rows.class_weight is None else rows.class_weight
-            if result.out_of_bag is not None:
-                self._score_out_of_bag(result.out_of_bag, table)
-        return self
 
     @property
     def temperature_(self) -> float:

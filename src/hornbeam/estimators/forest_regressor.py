@@ -1,20 +1,18 @@
 """`ForestRegressor`: a random forest for a numeric target as a scikit-learn estimator."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, open_training
+from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
-from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.parameters.fields import ForestParameters
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import size
 from hornbeam.typing import Floats
 
 __all__ = ["ForestRegressor"]
@@ -109,55 +107,6 @@ class ForestRegressor(
     >>> reg.predict(X[:2]).round(), round(reg.oob_score_, 2)
     (array([188.,  88.]), 0.45)
     """
-
-    @exclusive
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        engine: Any = None,
-        grow_rows: int | None = None,
-        memory: int | None = None,
-    ) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
-            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows need not fit in memory.
-        y : array-like of shape (n_rows,), or str
-            Numbers; for files, the name of the column.
-        sample_weight : array-like of shape (n_rows,) or str, default=None
-            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
-        groups : array-like of shape (n_rows,) or str, default=None
-            Rows that belong together, such as the visits of a patient: they are drawn together for a tree. Or the name
-            of their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
-        engine : Engine, default=None
-            What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
-            this process. The forest does not depend on it.
-        grow_rows : int, default=None
-            Grow on a sample of this size, then count all rows in every tree. None: on all rows if they fit in
-            `memory`, else on a sample of as many as fit, up to 5 million.
-        memory : int, default=None
-            Bytes of memory for the rows of files. None: 2**29.
-
-        Returns
-        -------
-        ForestRegressor
-            Itself, fitted.
-        """
-        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
-        with Progress(self, X, y, sample_weight) as progress:
-            rows, _ = open_training(self, X, y, sample_weight, groups, engine)
-            result, table = self._train(rows, progress, engine, grow_rows, memory)
-            if result.out_of_bag is not None:
-                self._score_out_of_bag(result.out_of_bag, table)
-        return self
 
     @accepts_source
     def predict(self, X: Any) -> Floats:

@@ -11,16 +11,11 @@ from sklearn.base import RegressorMixin
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.rows import is_source_like, open_rows, read_rows
 from hornbeam.data.schema import Kind
-from hornbeam.data.sources import MemorySource, Source, read_features
+from hornbeam.data.sources import Source, read_features
 from hornbeam.data.table import Table
 from hornbeam.estimators.inputs.targets import read_classes, read_numeric
 
-__all__ = [
-    "accepts_source",
-    "classes_of",
-    "names_of",
-    "open_training",
-]
+__all__ = ["accepts_source", "classes_of", "open_training"]
 
 
 def open_training(
@@ -39,25 +34,8 @@ def open_training(
 
 
 def classes_of(source: Source) -> NDArray[Any]:
-    """Return the class labels of a source.
-
-    Examples
-    --------
-    >>> classes_of(MemorySource(Table.read([[1.0], [2.0]], ["b", "a"]))).tolist()
-    ['a', 'b']
-    """
+    """Return the class labels of a source."""
     return read_labels(np.array(source.schema.classes)).classes
-
-
-def names_of(source: Source) -> tuple[str, ...] | None:
-    """Return the names of the columns; None for rows in memory without names.
-
-    Examples
-    --------
-    >>> print(names_of(MemorySource(Table.read([[1.0], [2.0]]))))
-    None
-    """
-    return source.table.names if isinstance(source, MemorySource) else source.schema.names
 
 
 def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:

@@ -1,30 +1,26 @@
 """Methods of forests and of boosted trees: training, scores and feature importances."""
 
-import sys
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
-from hornbeam.ensembles.forest.trainer import ForestResult
 from hornbeam.errors import warn
-from hornbeam.estimators.inputs.fit_warnings import (
-    warn_about_classes,
-    warn_about_columns,
-    warn_about_source,
-)
-from hornbeam.estimators.inputs.sources import names_of
+from hornbeam.estimators.fit_tree import fit_forest, names_of
+from hornbeam.estimators.inputs.fit_warnings import warn_about_columns, warn_about_rows
+from hornbeam.estimators.inputs.sources import open_training
 from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_scores
+from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.predict_to import PredictsTo
-from hornbeam.estimators.methods.progress import Progress
+from hornbeam.estimators.methods.progress import Progress, with_callbacks
 from hornbeam.estimators.parameters.boosting import boosting_trainer
-from hornbeam.estimators.parameters.forest import forest_trainer
+from hornbeam.estimators.parameters.fields import ForestParameters
 from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import resolve_trees, size
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["BoostingMethods", "ForestMethods", "oob_mask"]
@@ -43,41 +39,80 @@ class _EnsembleMethods(PredictsTo):
         return importance
 
 
-class ForestMethods(_EnsembleMethods):
-    """Training of a forest."""
+class ForestMethods(_EnsembleMethods, ForestParameters):
+    """`fit` of a forest."""
 
     _fitted = "forest_"
     forest_: Forest
 
-    def _train(
-        self, rows: Table | Source, progress: Progress, engine: Any, grow_rows: int | None, memory: int | None
-    ) -> tuple[ForestResult, Table]:
-        """Grow the forest; return it with the rows that it was grown on."""
-        source, memory = (MemorySource(rows), sys.maxsize) if isinstance(rows, Table) else (rows, memory)
-        trainer, n_jobs = forest_trainer(self, source), n_threads(self.n_jobs)
-        warn_about_source(source)
-        if isinstance(source, MemorySource) and not source.schema.is_regression:
-            warn_about_classes(source.table)
-        listener = progress.listener(trainer.n_trees)
-        if isinstance(source, MemorySource) and grow_rows is None:
-            table = source.table
-            result = trainer.fit(table, engine=engine, n_jobs=n_jobs, on_progress=listener)
-        else:
-            # Imported when needed: slow to import.
-            from hornbeam.ensembles.forest.from_source import fit_forest
-            from hornbeam.out_of_core import Plan
+    @exclusive
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        engine: Any = None,
+        grow_rows: int | None = None,
+        memory: int | None = None,
+    ) -> Self:
+        """Grow the trees.
 
-            plan = Plan.of(source, None, grow_rows, memory)
-            if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
-                trainer = forest_trainer(self, source, plan.rows)
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
+            patterns, whose rows need not fit in memory.
+        y : array-like of shape (n_rows,), or str
+            Class labels or numbers; for files, the name of the column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+        groups : array-like of shape (n_rows,) or str, default=None
+            Rows that belong together, such as the visits of a patient: they are drawn together for a tree. Or the name
+            of their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
+        engine : Engine, default=None
+            What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
+            this process. The forest does not depend on it.
+        grow_rows : int, default=None
+            Grow on a sample of this size, then count all rows in every tree. None: on all rows if they fit in
+            `memory`, else on a sample of as many as fit, up to 5 million.
+        memory : int, default=None
+            Bytes of memory for the rows of files. None: 2**29.
+
+        Returns
+        -------
+        estimator
+            Itself, fitted.
+        """
+        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
+        with Progress(self, X, y, sample_weight) as progress:
+            rows, classes = open_training(self, X, y, sample_weight, groups, engine)
             result, table = fit_forest(
-                source, trainer, engine, plan=plan, n_jobs=n_jobs, on_progress=listener
+                self,
+                rows,
+                engine=engine,
+                grow_rows=grow_rows,
+                memory=memory,
+                n_jobs=self.n_jobs,
+                on_progress=progress.listener(resolve_trees(self.n_estimators)),
+                warn=warn_about_rows,
             )
-        self._set_fitted(result.forest, names_of(source))
-        self.smoother_ = result.smoother
-        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        return result, table
+            self._set_fitted(result.forest, names_of(rows))
+            self.smoother_ = result.smoother
+            for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+            if classes is not None:
+                self.classes_ = classes
+                self.n_classes_ = len(classes)
+                self.class_weight_ = np.ones(len(classes)) if rows.class_weight is None else rows.class_weight
+            if result.out_of_bag is not None:
+                self._score_out_of_bag(result.out_of_bag, table)
+        return self
+
+    def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
+        raise NotImplementedError
 
 
 class BoostingMethods(_EnsembleMethods):
