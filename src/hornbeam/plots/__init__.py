@@ -3,18 +3,16 @@
 In reading order:
 
 - `canvas`: axes, colours and text; the tree and the classes of an estimator
-- `tree`: the drawn tree; its parts are in `tree_figure/`
+- `tree`: the drawn tree
+- `figure_layout`: text and position of its parts, fitted to a page
+- `leaf_table`: the table beside it
 - `leaves`: leaves by probability, with intervals
-- `one_class`: base class of displays of one class's probabilities
-- `calibration`: the reliability diagram
-- `probabilities`: a histogram of predicted probabilities
+- `probabilities`: the reliability diagram, and a histogram of predicted probabilities
 - `pruning`: held-out loss along the pruning path
-- `size_path`: held-out loss against the size, found in the fit
+- `sizes`: scores and held-out loss against the size
 - `comparison`: ranks, differences and times of methods
-- `size_curve`: score against size
 """
 
-from hornbeam.plots.calibration import ReliabilityDisplay
 from hornbeam.plots.comparison import (
     plot_critical_difference,
     plot_difference,
@@ -22,10 +20,9 @@ from hornbeam.plots.comparison import (
     plot_times,
 )
 from hornbeam.plots.leaves import LeafDisplay
-from hornbeam.plots.probabilities import ProbabilityDisplay
+from hornbeam.plots.probabilities import ProbabilityDisplay, ReliabilityDisplay
 from hornbeam.plots.pruning import PruningPathDisplay
-from hornbeam.plots.size_curve import plot_sizes
-from hornbeam.plots.size_path import SizePathDisplay
+from hornbeam.plots.sizes import SizePathDisplay, plot_sizes
 from hornbeam.plots.tree import TreeDisplay
 
 __all__ = [

@@ -1,15 +1,208 @@
-"""A histogram of predicted probabilities, for rows of the class and for all others."""
+"""Figures of the predicted probabilities of one class: a reliability diagram and a histogram."""
 
-from typing import Any, Self
+from abc import ABC, abstractmethod
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, legend
-from hornbeam.plots.one_class import OneClassDisplay
+from hornbeam.evaluation import ReliabilityCurve, reliability_curve
+from hornbeam.plots.canvas import COLORS, GREY, MARKERS, VERBATIM, axes, class_number, legend
 from hornbeam.typing import Floats, Label
 
-__all__ = ["ProbabilityDisplay"]
+__all__ = ["ProbabilityDisplay", "ReliabilityDisplay"]
+
+
+class OneClassDisplay(ABC):
+    """A figure of the predicted probabilities of one class against all others."""
+
+    @classmethod
+    @abstractmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predicted: Any,
+        *,
+        positive: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw given probabilities of one class."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        positive: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Predict with a fitted classifier, and draw the probabilities.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, with ``predict_proba`` and ``classes_``.
+        X : array-like or data frame
+            Rows that are not in the training data.
+        y : array-like of shape (n_rows,)
+            Their classes.
+        positive : label, optional
+            The class of interest, against all others; the last one if not given.
+        name : str, optional
+            Name in the figure; the estimator's class if not given.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : keywords of `from_predictions`
+            Bins, weights and other settings.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
+        if not hasattr(estimator, "predict_proba") or not hasattr(estimator, "classes_"):
+            raise ParameterError(
+                f"This is a {type(estimator).__name__}; expected a fitted classifier, with predict_proba and classes_. "
+                "Pass probabilities of other models to from_predictions."
+            )
+        classes = np.asarray(estimator.classes_).tolist()
+        number = class_number(classes, positive)
+        predicted = estimator.predict_proba(X)[:, number]
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, predicted, positive=classes[number], name=name, ax=ax, **settings)
+
+
+class ReliabilityDisplay(OneClassDisplay):
+    """Observed frequency of a class against its predicted probability; calibrated probabilities lie on the diagonal.
+
+    Make one with `from_estimator` or `from_predictions`; draw several on the same axes to compare.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        The points of the diagram.
+    name : str, optional
+        Name in the legend.
+    positive : str, optional
+        The class of interest, for the axes.
+
+    Attributes
+    ----------
+    ax_, figure_, line_, band_ : matplotlib artists
+        The artists of `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = TreeClassifier(smoothing="hgs").fit(X[::2], y[::2])
+    >>> display = ReliabilityDisplay.from_estimator(clf, X[1::2], y[1::2], n_bins=5)
+    >>> display.curve.predicted.round(2).tolist()
+    [0.01, 0.29, 0.89, 0.99]
+    """
+
+    def __init__(
+        self, curve: ReliabilityCurve, *, name: str | None = None, positive: str | None = None
+    ) -> None:
+        self.curve = curve
+        self.name = name
+        self.positive = positive
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predicted: Any,
+        *,
+        positive: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw given probabilities of one class.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The true classes.
+        predicted : array-like of shape (n_rows,)
+            The probability of `positive`.
+        positive : label, optional
+            The class of interest; the last of the sorted classes of `y` if not given.
+        name : str, optional
+            For the legend.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : n_bins, level, interval, sample_weight
+            As in `reliability_curve`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        y = np.asarray(y)
+        positive = np.unique(y)[-1] if positive is None else positive
+        curve = reliability_curve(y == positive, predicted, **settings)
+        return cls(curve, name=name, positive=str(positive)).plot(ax)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, band: Literal["bars", "area"] = "bars", **line: Any
+    ) -> Self:
+        """Draw the curve with its confidence bands.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            Name in the legend instead of that of the display.
+        band : {"bars", "area"}, default "bars"
+            Style of the intervals.
+        **line : keywords of matplotlib's ``plot``
+            Style of the line.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself.
+        """
+        ax = axes(ax, size=(5.0, 5.0))
+        n_drawn = sum(line.get_gid() == "reliability" for line in ax.lines)
+        if n_drawn == 0:
+            ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
+        style = {
+            "color": COLORS[n_drawn % len(COLORS)],
+            "marker": MARKERS[n_drawn % len(MARKERS)],
+            "markersize": 5,
+        }
+        curve, name = self.curve, name or self.name
+        (self.line_,) = ax.plot(
+            curve.predicted, curve.observed, label=name, gid="reliability", **style | line
+        )
+        color = self.line_.get_color()
+        if band == "area":
+            self.band_ = ax.fill_between(
+                curve.predicted, curve.lower, curve.upper, color=color, alpha=0.18, linewidth=0
+            )
+        else:
+            self.band_ = ax.vlines(
+                curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
+            )
+        of_class = f" of {self.positive}" if self.positive else ""
+        ax.set_xlabel(f"predicted probability{of_class}", **VERBATIM)
+        ax.set_ylabel(f"observed share{of_class}", **VERBATIM)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        if name:
+            legend(ax, loc="upper left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 class ProbabilityDisplay(OneClassDisplay):

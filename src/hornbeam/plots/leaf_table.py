@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,37 +13,28 @@ from hornbeam.export.wording import interval_text, prediction_text, shortened
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["BarCollection", "LeafTable"]
+__all__ = ["LeafTable", "draw_bars"]
 
 _MAX_CLASS = 24  # letters of a class
 _MAX_TERM = 80  # letters of a term
 _TERM_FONT = 0.83  # of the letters of terms, as a part of the others
 
 
-class BarCollection:
-    """Bars of class probabilities, drawn as one collection."""
+def draw_bars(
+    ax: Any, bars: Iterable[tuple[float, float, Floats, float]], width: float, height: float
+) -> Any:
+    """Draw bars of class probabilities as one collection: left edge, middle, probabilities and opacity of each."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
 
-    def __init__(self) -> None:
-        self._corners: list[list[tuple[float, float]]] = []
-        self._colours: list[tuple[str, float]] = []
-
-    def add(
-        self, left: float, middle: float, width: float, height: float, belief: Floats, alpha: float = 1.0
-    ) -> None:
-        """Add a bar of probabilities that begins at `left` and is centred on the line at `middle`."""
+    corners, colours = [], []
+    for left, middle, belief, alpha in bars:
         low, high = middle - height / 2, middle + height / 2
         for colour, begin, end in bar(belief):
             x, to = left + begin * width, left + end * width
-            self._corners.append([(x, low), (to, low), (to, high), (x, high)])
-            self._colours.append((colour, alpha))
-
-    def draw(self, ax: Any) -> Any:
-        """Draw the bars on axes and return the collection."""
-        from matplotlib.collections import PolyCollection
-        from matplotlib.colors import to_rgba
-
-        colours = [to_rgba(colour, alpha) for colour, alpha in self._colours]
-        return ax.add_collection(PolyCollection(self._corners, facecolors=colours, linewidths=0, zorder=3))
+            corners.append([(x, low), (to, low), (to, high), (x, high)])
+            colours.append(to_rgba(colour, alpha))
+    return ax.add_collection(PolyCollection(corners, facecolors=colours, linewidths=0, zorder=3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,12 +125,11 @@ class LeafTable:
         return texts
 
     def _draw_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
-        tree, hidden, drawn, width = self.shown.tree, self.shown.hidden, BarCollection(), self.bar_width
+        tree, hidden, width = self.shown.tree, self.shown.hidden, self.bar_width
         belief = bars(tree)
-        for leaf, middle in y.items():
-            # A folded subtree is pale: its prediction is an average over its leaves.
-            drawn.add(left, middle, width, thickness, belief[leaf], 0.45 if hidden[leaf] else 1.0)
-        drawn.draw(ax)
+        # A folded subtree is pale: its prediction is an average over its leaves.
+        drawn = ((left, middle, belief[leaf], 0.45 if hidden[leaf] else 1.0) for leaf, middle in y.items())
+        draw_bars(ax, drawn, width, thickness)
         if (tree.is_regression or tree.n_classes == 2) and self.low is not None and self.high is not None:
             leaves = [leaf for leaf in y if not hidden[leaf]]
             bounds = (self.low[leaves, 0], self.high[leaves, 0])

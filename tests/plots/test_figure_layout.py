@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.plots.tree_figure.node_positions import line_numbers, place_nodes, without_overlap
+from hornbeam.plots.figure_layout import line_numbers, place_nodes, without_overlap
 from hornbeam.tree.walk import depths, descendants
 from support.examples import examples
 from support.strategies import chain, schemas, skeletons
