@@ -7,6 +7,8 @@ import pytest
 
 import hornbeam
 from hornbeam.storage import earlier
+from hornbeam.storage.decision import decode_decision
+from hornbeam.tree import Costs, DecisionRule
 from hornbeam.tree.tree import Step
 
 pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
@@ -35,6 +37,19 @@ def test_the_step_of_calibrated_intervals_keeps_its_effect(tmp_path):
     lines = [line for line in text.splitlines() if '"sha256"' not in line]  # the text is edited on purpose
     path.write_text("\n".join(lines).replace('"step": "interval-calibration"', '"step": "appraisal"'))
     np.testing.assert_array_equal(hornbeam.load(path).predict_interval(X), clf.predict_interval(X))
+
+
+def test_simplicity_is_a_tolerance():
+    assert earlier.present_parameters({"preset": "cart", "simplicity": 2}) == {
+        "preset": "cart",
+        "tolerance": 0.02,
+    }
+    assert earlier.present_parameters({"simplicity": "2"}) == {"simplicity": "2"}
+
+
+def test_costs_of_an_estimator_were_its_decision_rule():
+    rule = decode_decision(None, ("no", "yes"), "TreeClassifier", {"costs": {("no", "yes"): 5}}, {})
+    assert rule == DecisionRule(Costs([[0.0, 5.0], [1.0, 0.0]]))
 
 
 def test_other_names_stay():

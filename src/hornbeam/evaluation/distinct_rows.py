@@ -25,17 +25,8 @@ class Cells:
     of the numbers are left out: as many as needed for all rows together, so not more for any part of them. The sign and
     the exponent stay, so there may be more cells if they have many numbers.
 
-    Parameters
-    ----------
-    keys : int64 array of shape (n_cells, n_codes + n_numbers)
-        The codes, and the bits of the numbers.
-    count : int64 array of shape (n_cells,)
-        Rows of each cell.
-    n_numbers : int
-    level : int, default 0
-        Position in `_LEVELS`: how many bits are left out.
-    most : int or None, default None
-        Number of cells above which bits are left out; None: `MOST_CELLS`.
+    `keys`, of shape (n_cells, n_codes + n_numbers), are the codes, and the bits of the numbers; `level` is the position
+    in `_LEVELS`.
     """
 
     keys: Counts

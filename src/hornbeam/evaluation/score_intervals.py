@@ -72,18 +72,8 @@ class PredictedEntries(Protocol):
 class Score:
     """A score of the tree and of the base rate or another model.
 
-    Parameters
-    ----------
-    name, meaning : str
-        What it is called, and what it says, in a few words.
-    value, low, high : float
-        Of the tree, with the bounds of its interval.
-    base : float
-        Of the base rate.
-    gain, gain_low, gain_high : float
-        By how much the tree is better, row by row against the base rate; below 0 where it is worse.
-    in_units : bool, default False
-        Whether it is in the units of a numeric target.
+    `base` is the score of the other model. `gain` is by how much the tree is better, row by row; below 0 where it is
+    worse. `in_units`: the score is in the units of a numeric target.
     """
 
     name: str

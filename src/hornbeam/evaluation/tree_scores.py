@@ -182,11 +182,8 @@ def _score_partitions(
 def scores_beside_base(tree: Tree, tables: Iterable[Table]) -> dict[str, Any]:
     """Score a tree on rows beside the class shares of its training rows, or beside their mean.
 
-    Returns
-    -------
-    dict
-        ``rows``, and the scores of ``model`` and ``base_rate``, or ``model`` and ``mean``. The 0-1 loss and the mean
-        cost are those of the decisions.
+    The result has ``rows``, and the scores of ``model`` and ``base_rate``, or ``model`` and ``mean``. The 0-1 loss and
+    the mean cost are those of the decisions.
     """
     parts = [(table.n_rows, *_sums_beside_base(tree, table)) for table in tables]
     n_rows, own, base = (reduce(_added, column) for column in zip(*parts, strict=True))

@@ -18,14 +18,8 @@ __all__ = ["ValueCounts"]
 class ValueCounts:
     """Values of each feature in some rows; those of other rows can be added.
 
-    Parameters
-    ----------
-    n_rows : int
-    counts : list of int64 array
-        Of a nominal feature the rows with an unseen category, a missing value, and each category; of another feature
-        the rows with a missing value.
-    low, high : float64 arrays of shape (n_features,)
-        The smallest and the largest value; NaN if all values are missing.
+    `counts` has, of a nominal feature, the rows with an unseen category, a missing value, and each category; of another
+    feature the rows with a missing value. `low` and `high` are NaN if all values of a feature are missing.
     """
 
     n_rows: int

@@ -134,15 +134,7 @@ def rules_markdown(
 
 
 class ShownRules(RuleSet):
-    """A rule set that notebooks show as a table.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> rules = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"]).rules()
-    >>> "x0 ≤ 0.5" in rules._repr_html_()
-    True
-    """
+    """A rule set that notebooks show as a table."""
 
     __slots__ = ()
 

@@ -23,14 +23,7 @@ _MOST_GROUPS = 30
 class Groups:
     """Cells of test rows divided into groups.
 
-    Parameters
-    ----------
-    name : str
-        What they are divided by.
-    labels : tuple of str
-        Names of the groups.
-    code : intp array of shape (n_cells,)
-        The group of each cell.
+    `name` is what they are divided by, `labels` are the groups, `code` is the group of each cell.
     """
 
     name: str
@@ -42,15 +35,7 @@ class Groups:
 class GroupColumn:
     """What test rows are divided by.
 
-    Parameters
-    ----------
-    name : str
-    feature : int or None
-        The position of a feature; None for a value of each row.
-    words : tuple of str
-        Names of the values of rows.
-    codes : intp array of shape (n_rows,) or None
-        Positions of the rows in `words`.
+    `feature` is the position of a feature; None for a value of each row, with `codes` as positions in `words`.
     """
 
     name: str

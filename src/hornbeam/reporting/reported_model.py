@@ -19,21 +19,9 @@ __all__ = ["ReportedModel"]
 class ReportedModel:
     """A tree with the input conventions and the decision rule of its estimator.
 
-    Parameters
-    ----------
-    tree : Tree
-    read : callable
-        Reads X and y as the estimator does.
-    kind : str
-        What holds the tree: the name of its class.
-    settings : dict
-        The estimator's parameters.
-    positive : int, optional
-        Code of the class of interest: the one asked for, else the second of two classes.
-    reading : InputConventions, optional
-        How the library that grew the tree reads rows, where it is not Hornbeam.
-    prepares : bool, default False
-        Whether steps of a pipeline change the rows before.
+    `read` reads X and y as the estimator does, `kind` is the name of its class, `settings` are its parameters.
+    `positive` is the code of the class of interest: the one asked for, else the second of two classes. `reading`: how
+    another library that grew the tree reads rows. `prepares`: steps of a pipeline change the rows before.
     """
 
     tree: Tree

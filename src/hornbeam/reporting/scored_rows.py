@@ -36,38 +36,11 @@ _EXACT = 53  # bits of a float64
 class ScoredRows:
     """Rows with labels and the predictions of a tree; equal ones are one entry with their number.
 
-    Parameters
-    ----------
-    target : int32 or float64 array of shape (n_entries,)
-        The class that was observed, or the number.
-    predicted : float64 array of shape (n_entries, n_classes)
-        The tree's probabilities; of a numeric target its mean, of shape (n_entries, 1).
-    decided : intp array of shape (n_entries,)
-        The class the model decided for; of a numeric target empty.
-    count : int64 array of shape (n_entries,)
-        Rows of each entry.
-    stop : intp array of shape (n_entries,)
-        The node where the rows end.
-    drift : Drift
-        The rows, leaf by leaf.
-    values : ValueCounts
-        The values of the features.
-    source : Source
-        The rows themselves; the report writes only counts and ranges of them.
-    engine : Engine
-        What reads them.
-    n_bits : int, default 53
-        To how many bits predictions, or errors, are rounded; 53 is not at all.
-    groups : Groups, optional
-    earlier : Earlier, optional
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> reported = ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]))
-    >>> scored = ScoredRows.of(reported, [[0], [1], [1], [1]], ["no", "no", "yes", "yes"])
-    >>> scored.predicted.tolist(), scored.count.tolist(), scored.confusion.tolist()
-    ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [1, 1, 2], [[1, 1], [0, 2]])
+    Arrays have one element for each entry: `target`, the class or number that was observed; `predicted`, probabilities
+    or the mean, of shape (n_entries, n_outputs); `decided`, the class the model decided for, empty for a numeric
+    target; `count`, its rows; `stop`, the node where they end. `drift` has the rows leaf by leaf, `values` those of the
+    features; `source` has the rows themselves, of which a report writes only counts and ranges. `n_bits`: to how many
+    bits predictions, or errors, are rounded; 53 is not at all.
     """
 
     target: Indices | Floats
@@ -93,15 +66,7 @@ class ScoredRows:
         earlier: Any = None,
         engine: Engine | None = None,
     ) -> Self:
-        """Predict rows with known labels, in memory or in files, in one pass.
-
-        Raises
-        ------
-        DataError
-            If rows or labels are not given, or the earlier model has another target.
-        ParameterError
-            If groups cannot be used, or files with a model that changes its rows.
-        """
+        """Predict rows with known labels, in memory or in files, in one pass."""
         if X is None or (y is None and not is_source(X)):
             lacking = "y_test" if y is None else "X_test"
             raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
@@ -187,13 +152,7 @@ class ScoredRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Earlier:
-    """An earlier model with its predictions for the test rows of the report.
-
-    Parameters
-    ----------
-    reported : ReportedModel
-    scored : ScoredRows
-    """
+    """An earlier model with its predictions for the test rows of the report."""
 
     reported: ReportedModel
     scored: ScoredRows
@@ -202,13 +161,7 @@ class Earlier:
 def score_rows(
     reported: ReportedModel, X: Any, y: Any, groups: Any, earlier: Any, engine: Engine | None
 ) -> ScoredRows | None:
-    """Score the test rows of a report; None if there are none.
-
-    Raises
-    ------
-    DataError
-        If groups or an earlier model were given without test rows.
-    """
+    """Score the test rows of a report; None if there are none."""
     if X is not None or y is not None:
         return ScoredRows.of(reported, X, y, groups, earlier, engine)
     for name, given in (("groups", groups), ("earlier", earlier)):

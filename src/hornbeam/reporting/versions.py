@@ -28,19 +28,7 @@ _OPTIONAL = (
 
 
 def versions() -> dict[str, str]:
-    """Collect the versions that a bug report needs.
-
-    Returns
-    -------
-    dict from str to str
-        Python, the system, the processors, and each library; ``"not installed"`` for a library that is missing.
-
-    Examples
-    --------
-    >>> from hornbeam.reporting.versions import versions
-    >>> list(versions())[:4]
-    ['python', 'system', 'processors', 'hornbeam']
-    """
+    """Collect the versions that a bug report needs."""
     threads = "" if getattr(sys, "_is_gil_enabled", lambda: True)() else ", without the GIL"
     libc = " ".join(platform.libc_ver())
     return {

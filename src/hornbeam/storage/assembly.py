@@ -32,15 +32,7 @@ __all__ = ["model_of"]
 def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
     """Build the model described by a header and arrays with checked types and shapes.
 
-    Raises
-    ------
-    StorageError
-        Whatever is not sound; the message names it.
-
-    Warns
-    -----
-    HornbeamWarning
-        There is no fingerprint, so that the file may have been changed by hand.
+    A file without fingerprint gets a warning: it may have been changed by hand.
     """
     sizes, kind = sizes_of(header), header["kind"]
     if "decision" in header and kind in (*SEVERAL, *REGRESSION):

@@ -18,16 +18,7 @@ __all__ = ["decode_decision", "encode_decision"]
 
 
 def encode_decision(model: Model) -> dict[str, Any] | None:
-    """Encode the decision rule of a model as plain lists; None for the default rule.
-
-    Examples
-    --------
-    >>> from hornbeam import Schema, Skeleton, Tree
-    >>> rule = DecisionRule(Costs([[0, 5], [1, 0]]))
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]), decision=rule)
-    >>> encode_decision(Model.of(tree))
-    {'costs': [[0.0, 5.0], [1.0, 0.0]], 'class_weight': None}
-    """
+    """Encode the decision rule of a model as plain lists; None for the default rule."""
     decision = model.tree.decision
     if decision.is_default and model.settings.get("costs") is None and not model.learned.get("class_weight"):
         return None
@@ -45,18 +36,7 @@ def decode_decision(
     settings: Mapping[str, Any],
     learned: Mapping[str, Any],
 ) -> DecisionRule:
-    """Decode the decision rule of a tree; before version 1.3 it is in the estimator's settings.
-
-    Raises
-    ------
-    StorageError
-        If it is not a rule for this number of classes.
-
-    Examples
-    --------
-    >>> decode_decision(None, ("no", "yes"), "TreeClassifier", {"costs": {("no", "yes"): 5}}, {})
-    DecisionRule(costs=Costs([[0.0, 5.0], [1.0, 0.0]]))
-    """
+    """Decode the decision rule of a tree; before version 1.3 it is in the estimator's settings."""
     k = len(classes)
     match content:
         case {"costs": costs, "class_weight": weight, **rest} if not rest:

@@ -82,23 +82,7 @@ class Difference:
 
 
 def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
-    """Compare two models part by part; several trees are compared in order.
-
-    Raises
-    ------
-    StorageError
-        If only one of them has several trees.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam import Schema, Skeleton, Tree
-    >>> from hornbeam.smoothing import Laplace
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 0]]))
-    >>> print(compare(Model.of(tree), Model.of(Laplace()(tree))))
-    history   added laplace()
-    belief    every row: [1, 0], now [0.8, 0.2]
-    """
+    """Compare two models part by part; several trees are compared in order."""
     if old.is_several != new.is_several:
         found = " and ".join(f"a {one.estimator or 'Tree'} of {_counted(one.trees)}" for one in (old, new))
         raise StorageError(

@@ -26,16 +26,7 @@ __all__ = [
 
 
 def encode(model: Model, *, as_tensors: bool = False) -> bytes:
-    """Encode a model as the bytes of a file: JSON, or safetensors if it has several trees or is too large for text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam import Schema, Skeleton, Tree
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> encode(Model.of(tree)).splitlines()[1]
-    b'  "format": "hornbeam",'
-    """
+    """Encode a model as the bytes of a file: JSON, or safetensors if it has several trees or is too large for text."""
     return b"".join(_parts(model, as_tensors))
 
 
@@ -50,20 +41,7 @@ def _parts(model: Model, as_tensors: bool) -> list[bytes | memoryview]:
 
 
 def decode(data: bytes) -> Model:
-    """Decode a model from the bytes of a file, JSON or safetensors.
-
-    Raises
-    ------
-    StorageError
-        If they hold no sound model.
-
-    Examples
-    --------
-    >>> decode(b'{"format": "horn')
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: line 1 is no JSON: Unterminated string starting at
-    """
+    """Decode a model from the bytes of a file, JSON or safetensors."""
     return tensors.read_tensors(data) if tensors.are_tensors(data) else text.read_text(data)
 
 
@@ -71,22 +49,6 @@ def write(model: Model, path: str | PathLike[str]) -> None:
     """Write a model to a file: safetensors by the file's suffix, or as `encode` chooses.
 
     The old file is replaced only when the new one is complete on disk.
-
-    Raises
-    ------
-    StorageError
-        If the model has a value that cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from hornbeam import Schema, Skeleton, Tree
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(Model.of(tree), f"{folder}/model.hornbeam")
-    ...     read(f"{folder}/model.hornbeam").tree.digest == tree.digest
-    True
     """
     # All checks come before a file is changed.
     require_disk("path", path, FILE_ON_DISK)
@@ -95,15 +57,7 @@ def write(model: Model, path: str | PathLike[str]) -> None:
 
 
 def check_writable(path: str | PathLike[str]) -> None:
-    """Raise `StorageError` unless a file can be written at this path; change nothing.
-
-    Examples
-    --------
-    >>> check_writable("/no/such/folder/model.hornbeam")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: '/no/such/folder/model.hornbeam' cannot be written: No such file or directory...
-    """
+    """Raise `StorageError` unless a file can be written at this path; change nothing."""
     require_disk("path", path, FILE_ON_DISK)
     target = Path(os.path.realpath(path))
     try:
@@ -121,13 +75,7 @@ def check_writable(path: str | PathLike[str]) -> None:
 
 
 def read(path: str | PathLike[str]) -> Model:
-    """Read a model file with one tree.
-
-    Raises
-    ------
-    StorageError
-        If the file holds no sound model, rules, or several trees; the message says what is wrong with it.
-    """
+    """Read a model file with one tree."""
     model = read_any(path)
     if model.content == "tree":
         return model
@@ -139,13 +87,7 @@ def read(path: str | PathLike[str]) -> Model:
 
 
 def read_any(path: str | PathLike[str]) -> Model:
-    """Read a model from a file: a tree, rules, or several trees.
-
-    Raises
-    ------
-    StorageError
-        If the file holds no sound model; the message says what is wrong with it.
-    """
+    """Read a model from a file: a tree, rules, or several trees."""
     try:
         with open_regular(path) as file:
             return _read(file)

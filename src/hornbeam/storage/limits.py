@@ -82,13 +82,7 @@ def limits(kind: str) -> dict[str, int]:
 
 
 def sizes_of(header: Mapping[str, Any]) -> Sizes:
-    """Read the sizes of a file after checking its format and version.
-
-    Raises
-    ------
-    StorageError
-        Not our format, a newer one, keys that are missing or unknown, or sizes beyond the limits.
-    """
+    """Read the sizes of a file after checking its format and version."""
     if header.get("format") != "hornbeam":
         raise StorageError(
             f"format is {show(header.get('format'))}; expected 'hornbeam': it is not a Hornbeam model"

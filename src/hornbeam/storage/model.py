@@ -17,37 +17,10 @@ __all__ = ["Model"]
 class Model:
     """Trees, with the name and parameters of their estimator if they have one; plain values, never code.
 
-    Parameters
-    ----------
-    schema : Schema
-        Schema of every tree; needed even without trees.
-    trees : tuple of Tree
-        In their order.
-    estimator : str, optional
-        The name of the estimator; None for bare trees.
-    settings : mapping, default {}
-        Its parameters: None, booleans, numbers, strings, lists, tuples, dicts and arrays of these. A smoother
-        or pruner is a `Step`, its name and its own parameters.
-    learned : mapping, default {}
-        What it knows beside the trees.
-    content : {"trees", "tree", "rules"}, default "trees"
-        "tree": always one tree. "rules": a rule list made from one tree predicts in its place; the rules are in
-        `learned`.
-
-    Raises
-    ------
-    TreeError
-        If a tree has another schema.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam import Schema, Skeleton, Tree
-    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> Model(tree.schema, (tree, tree), "ForestClassifier", {"n_estimators": 2}).kind
-    'trees'
-    >>> Model.of(tree).kind
-    'tree'
+    `schema` is that of every tree. `estimator` is None for bare trees. `settings` are its parameters: None, booleans,
+    numbers, strings, lists, tuples, dicts and arrays of these; a smoother or pruner is a `Step`, its name and its own
+    parameters. `learned` is what the estimator has beside the trees. `content` is "tree" for exactly one tree; "rules"
+    for a rule list made from one tree, which predicts in its place and is in `learned`.
     """
 
     schema: Schema

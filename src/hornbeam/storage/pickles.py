@@ -11,27 +11,10 @@ _NAMES = frozenset({".cloudpickle", ".dill", ".jbl", ".joblib", ".pickle", ".pkl
 
 
 def refuse_pickle(start: bytes) -> None:
-    r"""Raise `StorageError` if the content of a file starts like a pickle.
+    """Raise `StorageError` if the content of a file starts like a pickle.
 
-    Parameters
-    ----------
-    start : bytes
-        Nine bytes or more. Pickles begin with 0x80 and their protocol, 2 to 5; safetensors have a brace behind the
-        eight bytes of a length, which can begin so too.
-
-    Raises
-    ------
-    StorageError
-
-    Examples
-    --------
-    >>> import pickle
-    >>> refuse_pickle(b'{"format": "hornbeam"')
-    >>> refuse_pickle((0x480).to_bytes(8, "little") + b"{")
-    >>> refuse_pickle(pickle.dumps({"a": 1}))
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: this is a pickle (of joblib, say), ...
+    `start` has nine bytes or more. Pickles begin with 0x80 and their protocol, 2 to 5; safetensors have a brace behind
+    the eight bytes of a length, which can begin so too.
     """
     if start[:1] == b"\x80" and start[1:2] in (b"\2", b"\3", b"\4", b"\5") and start[8:9] != b"{":
         raise StorageError(
@@ -41,20 +24,7 @@ def refuse_pickle(start: bytes) -> None:
 
 
 def refuse_pickle_name(path: str | PathLike[str]) -> None:
-    """Raise `StorageError` for a file name with the suffix of a pickle.
-
-    Raises
-    ------
-    StorageError
-
-    Examples
-    --------
-    >>> refuse_pickle_name("model.hornbeam")
-    >>> refuse_pickle_name("model.pkl")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: 'model.pkl' is the name of a pickle, which Hornbeam does not write: use ...
-    """
+    """Raise `StorageError` for a file name with the suffix of a pickle."""
     name = Path(path)
     if name.suffix.lower() in _NAMES:
         raise StorageError(

@@ -30,24 +30,12 @@ _TYPES = {"<i4": "I32", "<i8": "I64", "<f8": "F64"}
 
 
 def are_tensors(start: bytes) -> bool:
-    """Return whether a file starts like safetensors: its length, in eight bytes, has zeros.
-
-    Examples
-    --------
-    >>> are_tensors(b'{"format"'), are_tensors((1000).to_bytes(8, "little"))
-    (False, True)
-    """
+    """Return whether a file starts like safetensors: its length, in eight bytes, has zeros."""
     return b"\0" in start[:8]
 
 
 def write_tensors(model: Model) -> list[Any]:
-    """Encode a model as safetensors, in parts to be written in order.
-
-    Raises
-    ------
-    StorageError
-        If the model has a value that cannot be written.
-    """
+    """Encode a model as safetensors, in parts to be written in order."""
     arrays = arrays_of(model)
     header = header_of(model, arrays)
     forms = arrays_for(header["kind"])
@@ -88,27 +76,13 @@ class Outline(NamedTuple):
 
 
 def read_tensors(data: bytes) -> Model:
-    """Decode a model from safetensors; its arrays are views of the data.
-
-    Raises
-    ------
-    StorageError
-        Whatever is not a sound model; the message names it.
-    """
+    """Decode a model from safetensors; its arrays are views of the data."""
     end = 8 + head_length(data[:8], len(data))
     return read_head(data[:end], len(data)).model(memoryview(data)[end:])
 
 
 def head_length(start: bytes, size: int) -> int:
-    """Read the length of the header from the first eight bytes of a file.
-
-    Examples
-    --------
-    >>> head_length((1000).to_bytes(8, "little"), 200)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: the header should have 1,000 bytes; the file has 200: it is not whole
-    """
+    """Read the length of the header from the first eight bytes of a file."""
     length = int.from_bytes(start, "little")
     if len(start) < 8 or length > size - 8:
         raise StorageError(f"the header should have {length:,} bytes; the file has {size:,}: it is not whole")
@@ -118,13 +92,7 @@ def head_length(start: bytes, size: int) -> int:
 
 
 def read_head(head: bytes, size: int) -> Outline:
-    """Check the header of a file, including its first eight bytes, without the arrays.
-
-    Raises
-    ------
-    StorageError
-        If it is not a Hornbeam model, or its arrays do not fill the file.
-    """
+    """Check the header of a file, including its first eight bytes, without the arrays."""
     entries = parse(head[8:])
     metadata = entries.pop("__metadata__", None)
     match metadata:

@@ -44,15 +44,7 @@ class TooLargeForTextError(StorageError):
 
 
 def write_text(model: Model) -> bytes:
-    """Encode a model as JSON; the same model gives the same bytes.
-
-    Raises
-    ------
-    StorageError
-        If the model has a value that cannot be written.
-    TooLargeForTextError
-        If it is too large for text.
-    """
+    """Encode a model as JSON; the same model gives the same bytes."""
     n_values = sum(array.size for array in arrays_of(model).values())
     if n_values > MOST_VALUES:  # before the arrays become text, which takes 50 times their memory
         raise _too_large(n_values, "values", MOST_VALUES, _AS_TENSORS, TooLargeForTextError)
@@ -125,13 +117,7 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
 
 
 def read_text(data: bytes) -> Model:
-    """Decode a model with one tree from JSON.
-
-    Raises
-    ------
-    StorageError
-        Whatever is not a sound model; the message names it.
-    """
+    """Decode a model with one tree from JSON."""
     document = parse(data)
     tree = document.pop("tree", None)
     sizes = sizes_of(document)
@@ -148,15 +134,7 @@ def read_text(data: bytes) -> Model:
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Parse one JSON object strictly: no duplicate keys, no NaN, no number out of range, bounded sizes.
-
-    Examples
-    --------
-    >>> parse(b'{"a": 1, "a": 2}')
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.StorageError: 'a' is given twice; expected every key once
-    """
+    """Parse one JSON object strictly: no duplicate keys, no NaN, no number out of range, bounded sizes."""
     _check_size(data, "no file of ours is larger")
     try:
         text = data.decode()

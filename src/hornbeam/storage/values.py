@@ -42,13 +42,7 @@ _SPELLED = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
 def encode_text(value: str, where: str) -> str:
-    """Return a string that every JSON reader can read, or raise `StorageError`.
-
-    Examples
-    --------
-    >>> encode_text("größe", "a name")
-    'größe'
-    """
+    """Return a string that every JSON reader can read, or raise `StorageError`."""
     value = str.__str__(value)  # the plain text of a NumPy string or an enum member
     return decode_text(value, where)
 
@@ -70,13 +64,7 @@ def decode_text(value: object, where: str) -> str:
 
 
 def encode_scalar(value: object, where: str) -> Any:
-    """Encode a category or a label as JSON, with its exact type.
-
-    Examples
-    --------
-    >>> [encode_scalar(value, "a category") for value in ("1", 1, 1.0, True, float("inf"))]
-    ['1', 1, 1.0, True, {'float': 'inf'}]
-    """
+    """Encode a category or a label as JSON, with its exact type."""
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         value = value.item()
     if isinstance(value, str):
@@ -96,13 +84,7 @@ def encode_scalar(value: object, where: str) -> Any:
 
 
 def decode_scalar(value: object, where: str) -> Category:
-    """Decode a category or a label from JSON.
-
-    Examples
-    --------
-    >>> decode_scalar({"float": "-inf"}, "a category")
-    -inf
-    """
+    """Decode a category or a label from JSON."""
     if type(value) is str:
         return decode_text(value, where)
     if type(value) in (int, float, bool):
@@ -113,13 +95,7 @@ def decode_scalar(value: object, where: str) -> Category:
 
 
 def encode(value: object, where: str, depth: int = 0) -> Any:
-    """Encode a setting as JSON.
-
-    Examples
-    --------
-    >>> encode({"a": (1, None)}, "class_weight")
-    {'dict': [['a', {'tuple': [1, None]}]]}
-    """
+    """Encode a setting as JSON."""
     if depth > DEEPEST:
         raise StorageError(f"{where} is nested more than {DEEPEST} deep; expected a plain value")
 
@@ -149,13 +125,7 @@ def encode(value: object, where: str, depth: int = 0) -> Any:
 
 
 def encode_step(step: Step, where: str, depth: int = 0) -> dict[str, Any]:
-    """Encode a step as JSON.
-
-    Examples
-    --------
-    >>> encode_step(Step.of("hgs", alpha=1.0), "history")
-    {'step': 'hgs', 'parameters': {'alpha': 1.0}}
-    """
+    """Encode a step as JSON."""
     parameters = {
         encode_text(name, where): encode(value, f"{where}: {name}", depth) for name, value in step.parameters
     }
@@ -163,13 +133,7 @@ def encode_step(step: Step, where: str, depth: int = 0) -> dict[str, Any]:
 
 
 def decode(value: object, where: str, depth: int = 0) -> Any:
-    """Decode a setting from JSON.
-
-    Examples
-    --------
-    >>> decode({"dict": [["a", {"tuple": [1, None]}]]}, "class_weight")
-    {'a': (1, None)}
-    """
+    """Decode a setting from JSON."""
     if depth > DEEPEST:
         raise StorageError(f"{where} is nested more than {DEEPEST} deep; expected a plain value")
 
@@ -194,13 +158,7 @@ def decode(value: object, where: str, depth: int = 0) -> Any:
 
 
 def decode_step(value: object, where: str, depth: int = 0) -> Step:
-    """Decode a step from JSON.
-
-    Examples
-    --------
-    >>> print(decode_step({"step": "hgs", "parameters": {"alpha": 1.0}}, "history"))
-    hgs(alpha=1.0)
-    """
+    """Decode a step from JSON."""
     match value:
         case {"step": name, "parameters": dict(parameters), **rest} if not rest:
             pairs = (
@@ -245,13 +203,7 @@ def _array(items: list[Any], dtype: str, where: str) -> np.ndarray[Any, Any]:
 
 
 def show(value: object) -> str:
-    """Return a value as text for an error message, shortened if it is long.
-
-    Examples
-    --------
-    >>> show(list(range(1000)))
-    '[0, 1, 2, 3, 4, 5, ...]'
-    """
+    """Return a value as text for an error message, shortened if it is long."""
     if isinstance(value, int) and value.bit_length() > 64:
         return f"an integer of {value.bit_length()} bits"
     return reprlib.repr(value)

@@ -11,6 +11,7 @@ from hornbeam.errors import StorageError
 from hornbeam.estimators.parameters.fields import PathConstraints
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.growing.forced_splits import forced_splits
+from hornbeam.storage.earlier import present_parameters
 from hornbeam.tree import Step, Tree
 from hornbeam.tree.decision import Costs
 from hornbeam.typing import Label
@@ -70,8 +71,6 @@ def without_unset(settings: Mapping[str, Any]) -> dict[str, Any]:
 def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
     """Build an estimator with the parameters of a file.
 
-    Files of before 0.1 may have `simplicity`, in standard errors of the held-out loss: each becomes a tolerance of 1 %.
-
     Raises
     ------
     StorageError
@@ -83,9 +82,7 @@ def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
     >>> build_estimator(TreeClassifier, {"max_depth": 1})
     TreeClassifier(max_depth=1)
     """
-    settings = dict(settings)
-    if type(settings.get("simplicity")) in (int, float):
-        settings["tolerance"] = 0.01 * settings.pop("simplicity")
+    settings = present_parameters(settings)
     unknown = settings.keys() - cls().get_params(deep=False).keys()
     if unknown:
         raise StorageError(f"{cls.__name__} has no parameter {min(unknown)!r}: a newer Hornbeam may know it")

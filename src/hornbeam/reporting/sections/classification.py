@@ -167,14 +167,10 @@ def thresholds(reported: ReportedModel, scored: ScoredRows | None) -> dict[str, 
     """Count, for a tree of two classes, the test rows of each class at each probability of the class of interest.
 
     With these counts the page can try any threshold without the rows. With fractional missing values there may be
-    nearly as many probabilities as rows; then they are rounded.
-
-    Returns
-    -------
-    dict or None
-        ``said``, ``no`` and ``yes``: probabilities in order, and rows of the other class and of the class of interest;
-        ``in_use``: the class of interest is decided above it; ``costs`` in use and ``counts`` of the decisions,
-        true class by decided class, the class of interest second. None for more classes.
+    nearly as many probabilities as rows; then they are rounded. ``said``, ``no`` and ``yes`` are the probabilities in
+    order, and rows of the other class and of the class of interest; ``in_use``: the class of interest is decided above
+    it; ``costs`` in use and ``counts`` of the decisions, true class by decided class, the class of interest second.
+    None for more classes.
     """
     yes = reported.positive
     if reported.tree.n_classes != 2 or yes is None:
