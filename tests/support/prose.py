@@ -60,11 +60,11 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
         yield from ((number, line.partition(mark)[2]) for number, line in enumerate(source.splitlines(), 1))
         return
     yield from ((token.start[0], token.string) for token in _tokens(source) if token.type == tokenize.COMMENT)
-    tree = ast.parse(source)
+    nodes = list(ast.walk(ast.parse(source)))
     docstrings = {
         node.body[0].value
-        for node in ast.walk(tree)
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
+        for node in nodes
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False)
     }
     for docstring in docstrings:
         for number, line in enumerate(docstring.value.split("\n"), docstring.lineno):
@@ -72,7 +72,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line
     if "src" not in path.parts:  # strings of tests and benchmarks are data
         return
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             words = node.value.split()
             yield node.lineno, " ".join(words) if len(words) > 1 else ""  # one word is a key
