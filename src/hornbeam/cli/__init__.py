@@ -1,8 +1,7 @@
 """The command line: ``hornbeam fit data.csv --target y``.
 
-Reading order: `group` (the commands and exit codes), `console` (output), `rows`, `roles` and `training` (reading
-files), `memory` and `large_files` (Parquet files larger than memory), `holdout`, `saving`, `study_methods`;
-then `commands/`, one file per command.
+Reading order: `group` (the commands and exit codes), `console` (output), `rows` (files with the columns of a model),
+`roles` and `training` (files to fit to); then `commands/`, one file per command.
 """
 
 import os

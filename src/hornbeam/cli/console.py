@@ -7,15 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from math import isfinite
+from tempfile import NamedTemporaryFile
 from time import strftime
 from typing import Any
 
 import click
 
+from hornbeam.errors import StorageError
 from hornbeam.grid import Grid
 from hornbeam.logger import log_progress, logger
 
-__all__ = ["common_options", "emit", "format_table", "message", "progress", "warn", "write_output"]
+__all__ = [
+    "check_output",
+    "common_options",
+    "emit",
+    "format_table",
+    "message",
+    "progress",
+    "save_model",
+    "warn",
+    "write_output",
+]
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,6 +92,44 @@ def write_output(data: bytes, output: str) -> None:
     from hornbeam.data.files.atomic_write import write_atomic
 
     write_atomic(output, [data])
+
+
+def check_output(output: str) -> None:
+    """Raise, before the fit, if the path cannot be written to."""
+    from hornbeam.storage.file import check_writable
+    from hornbeam.storage.pickles import refuse_pickle_name
+
+    if output != "-":
+        refuse_pickle_name(output)
+        check_writable(output)
+
+
+def save_model(model: Any, output: str) -> None:
+    """Write a model to a file or to stdout.
+
+    If writing a file fails, for example on a full disk, the model goes to the temporary folder, and the error names the
+    file.
+    """
+    from hornbeam.storage.file import encode, write
+
+    if output == "-":
+        click.echo(encode(model), nl=False)
+        return
+    try:
+        write(model, output)
+    except OSError as error:
+        raise _rescued(model, output, error) from error
+
+
+def _rescued(model: Any, output: str, error: OSError) -> StorageError:
+    """Write the model to the temporary folder, and return an error that names the file."""
+    from hornbeam.storage.file import encode
+
+    with NamedTemporaryFile(prefix="hornbeam-", suffix=".safetensors", delete=False) as file:
+        file.write(encode(model, as_tensors=True))
+    return StorageError(
+        f"{output!r} cannot be written: {error.strerror or error}. The model is not lost: it is saved as {file.name!r}."
+    )
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,9 +1,10 @@
-"""Read the rows of a file by the columns that a model needs."""
+"""Rows of a file by the columns of a model: options, and the one place of the command line that opens files."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -12,21 +13,21 @@ from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
 
 __all__ = [
+    "COPIES",
     "FilePath",
+    "ModelFile",
     "Rows",
     "data_argument",
-    "labelled",
+    "engine_of",
     "model_argument",
-    "parts_for",
     "positive_option",
     "read_single_tree",
     "reading",
-    "rows_for",
-    "sample_for",
     "target_option",
     "tell_unlabelled",
-    "training_rows",
 ]
+
+COPIES = "copies"  # the value of --groups that is no column
 
 _MANY_ROWS = 1 << 17  # more than one part
 
@@ -100,178 +101,181 @@ def read_single_tree(path: str) -> Any:
     return model
 
 
-class Rows(NamedTuple):
-    """Rows of a file: the table, its features, and its labels if requested."""
+def engine_of(jobs: int) -> Any:
+    """Return the engine of the option --jobs."""
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.estimators.parameters.threads import n_threads
+
+    return LocalEngine(n_threads(jobs))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a file as an Arrow table, and the names of its columns."""
 
     table: Any
-    X: Any
-    y: Any = None
-    n_unlabelled: int = 0  # rows left out
+    features: Sequence[str]
+    target: str | None = None
+    weight: str | None = None
+    groups: str | None = None
+
+    @property
+    def X(self) -> Any:  # noqa: N802 as in scikit-learn
+        """The features."""
+        return self.table.select(list(self.features))
+
+    @property
+    def y(self) -> Any:
+        """The target; None without such a column."""
+        return None if self.target is None else self.table[self.target]
+
+    @property
+    def columns(self) -> tuple[Any, Any, Any]:
+        """The features, the target and the weights, as `fit` takes them."""
+        return self.X, self.y, None if self.weight is None else self.table[self.weight].to_numpy()
+
+    @property
+    def group(self) -> Any:
+        """The groups as `fit` takes them."""
+        return self.groups if self.groups in (None, COPIES) else self.table[self.groups].to_numpy()
+
+    def read(self, **options: Any) -> Any:
+        """Read the rows as a `Table`; the options are those of `read_rows`."""
+        from hornbeam.data.rows import read_rows
+
+        return read_rows(*self.columns, groups=self.group, **options)
+
+    def labelled(self) -> tuple["Rows", int]:
+        """Return the rows that have a label, and the number of the others."""
+        column = self.y
+        if column is None or not column.null_count:
+            return self, 0
+        return replace(self, table=self.table.filter(column.is_valid())), column.null_count
 
 
-def rows_for(
-    tree: Any,
-    path: str,
-    text: dict[str, Any],
-    target: str | None = None,
-    keep: Sequence[str] | None = None,
-) -> Rows:
-    """Read the columns of the tree's schema, the labels, and the columns to `keep` (None for all)."""
-    from hornbeam.data.files.tabular import read_table
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file with the columns of a model, its target, and the columns to `keep` (None for all)."""
 
-    types = _types_for(tree, target)
-    columns = None if keep is None else [*types, *keep]
-    table = read_table(path, types=types, columns=columns, **text)
-    rows = _rows_of(table, tree, path, target, columns or types)
-    if target is not None:
-        rows = _with_labels(rows, target)
-        tell_unlabelled(rows.table.num_rows, rows.n_unlabelled, target)
-    return rows
+    tree: Any
+    path: str
+    text: dict[str, Any]
+    target: str | None = None
+    weight: str | None = None
+    groups: str | None = None
+    keep: Sequence[str] | None = ()
 
+    def read(self) -> Rows:
+        """Read all rows that have a label, if there is a target."""
+        from hornbeam.data.files.tabular import read_table
 
-def training_rows(
-    tree: Any,
-    path: str,
-    text: dict[str, Any],
-    target: str | None,
-    weight: str | None = None,
-    *,
-    class_weight: bool = True,
-    jobs: int = -1,
-) -> tuple[Any, Any, Any]:
-    """Return X, y and weights of the rows in a file; many rows of Parquet files stay there, as a source.
-
-    Without `class_weight` they have none, as held-out rows. `jobs` threads open the files.
-    """
-    from hornbeam.data.files.tabular import parquet_files, parquet_shape
-
-    files = parquet_files(path)
-    n_all, names = (0, []) if files is None else parquet_shape(files, (*tree.schema.names, target, weight))
-    if n_all <= _MANY_ROWS:
-        rows = rows_for(tree, path, text, target, keep=() if weight is None else (weight,))
-        return rows.X, rows.y, None if weight is None else rows.table[weight].to_numpy()
-    from hornbeam.data.engine import LocalEngine
-    from hornbeam.data.rows import open_rows
-    from hornbeam.estimators.parameters.threads import n_threads
-    from hornbeam.explain.candidates.training_rows import class_weight_of
-
-    for name in (*tree.schema.names, target, weight):
-        if name is not None and name not in names:
-            raise no_such_column(name, names, path)
-    factors = class_weight_of(tree) if class_weight and target is not None else None
-    source = open_rows(
-        files,
-        target,
-        weight,
-        schema=tree.schema,
-        class_weight=factors,
-        engine=LocalEngine(n_threads(jobs)),
-        labelled=target is not None,
-    )
-    if target is None:
-        return source, None, None
-    if not source.partitions():
-        raise DataError(
-            f"No row has a label in the column {target!r}; expected at least one. Name another --target."
-        )
-    if weight is None and source.class_weight is None:  # no row is left out but those without a label
-        tell_unlabelled(source.n_rows, n_all - source.n_rows, target)
-    return source, None, None
-
-
-def parts_for(
-    tree: Any,
-    path: str,
-    text: dict[str, Any],
-    target: str | None = None,
-    keep: Sequence[str] | None = None,
-) -> Iterator[Rows]:
-    """Read the same rows part by part, with progress on a terminal if there are several parts."""
-    from hornbeam.data.files.tabular import parquet_files, parquet_shape, read_parts
-
-    types, files = _types_for(tree, target), parquet_files(path)
-    columns = None if keep is None else [*types, *keep]
-    n_all = 0 if files is None else parquet_shape(files)[0]
-    n_rows = n_read = n_unlabelled = 0
-    with progress("reading", n_all) if n_all > _MANY_ROWS else nullcontext() as listener:
-        for table in read_parts(path, types=types, columns=columns, **text):
-            rows = _rows_of(table, tree, path, target, columns or types)
-            if target is not None:
-                rows = _with_labels(rows, target)
-            n_read, n_rows = n_read + table.num_rows, n_rows + rows.table.num_rows
-            n_unlabelled += rows.n_unlabelled
-            if rows.table.num_rows:
-                yield rows
-            if listener is not None:
-                listener(n_read)
-    if target is not None:
-        tell_unlabelled(n_rows, n_unlabelled, target)
-    if not n_rows:
-        raise DataError(f"{path!r} has no rows. Expected one at least.")
-
-
-def sample_for(
-    tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
-) -> tuple[Rows, int | None]:
-    """Read all rows, or a sample of about `most_rows` rows of larger Parquet files, with the number of all rows."""
-    from hornbeam.data.files.tabular import concat_tables, parquet_files, parquet_shape
-
-    files = parquet_files(path)
-    n_all = 0 if files is None else parquet_shape(files)[0]
-    if n_all <= most_rows:
-        return rows_for(tree, path, text, target), None
-    from hornbeam.out_of_core.sample import draw_numbers
-
-    bound, begin, drawn = int(most_rows / n_all * 2**64), 0, []
-    for part in parts_for(tree, path, text, target):
-        number = draw_numbers(begin, begin + part.table.num_rows)
-        drawn.append(part.table.take((number < bound).nonzero()[0]))
-        begin += part.table.num_rows
-    table = concat_tables(drawn)
-    return Rows(table, table.select(list(tree.schema.names)), table[target]), begin
-
-
-def _types_for(tree: Any, target: str | None) -> dict[str, str]:
-    """The columns of the tree's schema and its target, with their types."""
-    from hornbeam.data.files.tabular import column_type
-    from hornbeam.data.schema import Feature, Kind
-
-    schema = tree.schema
-    types = {feature.name: column_type(feature) for feature in schema.features}
-    if target is not None:
-        kind = Feature(target) if schema.is_regression else Feature(target, Kind.NOMINAL, schema.classes)
-        types[target] = column_type(kind)
-    return types
-
-
-def _rows_of(table: Any, tree: Any, path: str, target: str | None, names: Iterable[str]) -> Rows:
-    for name in names:
-        if name not in table.column_names:
-            from hornbeam.data.files.tabular import parquet_files, parquet_shape
-
-            files = parquet_files(path)
-            raise no_such_column(name, parquet_shape(files)[1] if files else table.column_names, path)
-    return Rows(table, table.select(list(tree.schema.names)), None if target is None else table[target])
-
-
-def _with_labels(rows: Rows, target: str) -> Rows:
-    """The rows that have a label."""
-    if not rows.y.null_count:
+        table = read_table(self.path, types=self._types(), columns=self._columns(), **self.text)
+        rows, n_unlabelled = self._rows(table).labelled()
+        tell_unlabelled(rows.table.num_rows, n_unlabelled, self.target)
         return rows
-    table = rows.table.filter(rows.y.is_valid())
-    return Rows(table, table.select(rows.X.column_names), table[target], rows.y.null_count)
+
+    def parts(self) -> Iterator[Rows]:
+        """Read the same rows part by part, with progress on a terminal if there are several parts."""
+        from hornbeam.data.files.tabular import read_parts
+
+        n_all, n_rows, n_read = self._shape()[0], 0, 0
+        with progress("reading", n_all) if n_all > _MANY_ROWS else nullcontext() as listener:
+            for table in read_parts(self.path, types=self._types(), columns=self._columns(), **self.text):
+                rows = self._rows(table).labelled()[0]
+                n_read, n_rows = n_read + table.num_rows, n_rows + rows.table.num_rows
+                if rows.table.num_rows:
+                    yield rows
+                if listener is not None:
+                    listener(n_read)
+        tell_unlabelled(n_rows, n_read - n_rows, self.target)
+        if not n_rows:
+            raise DataError(f"{self.path!r} has no rows. Expected one at least.")
+
+    def sample(self, most_rows: int) -> tuple[Rows, int | None]:
+        """Read all rows, or a sample of about `most_rows` rows of larger Parquet files, with the number of all rows."""
+        n_all = self._shape()[0]
+        if n_all <= most_rows:
+            return self.read(), None
+        from hornbeam.data.files.tabular import concat_tables
+        from hornbeam.out_of_core.sample import draw_numbers
+
+        bound, begin, drawn = int(most_rows / n_all * 2**64), 0, []
+        for part in self.parts():
+            number = draw_numbers(begin, begin + part.table.num_rows)
+            drawn.append(part.table.take((number < bound).nonzero()[0]))
+            begin += part.table.num_rows
+        return self._rows(concat_tables(drawn)), begin
+
+    def open(self, *, class_weight: bool = False, jobs: int = -1) -> tuple[Any, Any, Any]:
+        """Return X, y and weights; many rows of Parquet files stay there, as a source.
+
+        With `class_weight` the source has that of the fit, as its training rows. `jobs` threads open the files.
+        """
+        from hornbeam.data.files.tabular import parquet_files
+        from hornbeam.data.rows import open_rows
+
+        target, weight, tree = self.target, self.weight, self.tree
+        needed = [*tree.schema.names, *filter(None, (target, weight))]
+        n_all, names = self._shape(needed)
+        if n_all <= _MANY_ROWS:
+            return self.read().columns
+        from hornbeam.explain.candidates.training_rows import class_weight_of
+
+        self._check(needed, names)
+        source = open_rows(
+            parquet_files(self.path),
+            target,
+            weight,
+            schema=tree.schema,
+            class_weight=class_weight_of(tree) if class_weight and target is not None else None,
+            engine=engine_of(jobs),
+            labelled=target is not None,
+        )
+        if target is not None and not source.partitions():
+            raise DataError(
+                f"No row has a label in the column {target!r}; expected at least one. Name another --target."
+            )
+        if weight is None and source.class_weight is None:  # no row is left out but those without a label
+            tell_unlabelled(source.n_rows, n_all - source.n_rows, target)
+        return source, None, None
+
+    def _shape(self, needed: Collection[str] = ()) -> tuple[int, list[str]]:
+        """The number of rows and the columns of Parquet files; none of other files."""
+        from hornbeam.data.files.tabular import parquet_files, parquet_shape
+
+        files = parquet_files(self.path)
+        return (0, []) if files is None else parquet_shape(files, needed)
+
+    def _types(self) -> dict[str, str]:
+        """The columns of the schema and the target, with their types."""
+        from hornbeam.data.files.tabular import column_type
+        from hornbeam.data.schema import Feature, Kind
+
+        schema, target = self.tree.schema, self.target
+        features = list(schema.features)
+        if target is not None:
+            features.append(
+                Feature(target) if schema.is_regression else Feature(target, Kind.NOMINAL, schema.classes)
+            )
+        return {feature.name: column_type(feature) for feature in features}
+
+    def _columns(self) -> list[str] | None:
+        """The columns to read; None for all."""
+        if self.keep is None:
+            return None
+        return [*self._types(), *self.keep, *filter(None, (self.weight, self.groups))]
+
+    def _rows(self, table: Any) -> Rows:
+        self._check(self._columns() or self._types(), table.column_names)
+        return Rows(table, self.tree.schema.names, self.target, self.weight, self.groups)
+
+    def _check(self, needed: Collection[str], names: Sequence[str]) -> None:
+        for name in needed:
+            if name not in names:
+                raise no_such_column(name, self._shape(needed)[1] or names, self.path)
 
 
-def labelled(table: Any, target: str) -> Any:
-    """Leave out the rows without a label, with a message."""
-    column = table[target]
-    if not column.null_count:
-        return table
-    tell_unlabelled(len(column) - column.null_count, column.null_count, target)
-    return table.filter(column.is_valid())
-
-
-def tell_unlabelled(n_rows: int, n_unlabelled: int, target: str) -> None:
+def tell_unlabelled(n_rows: int, n_unlabelled: int, target: str | None) -> None:
     """Report how many rows without a label were left out; raise if no row is left."""
     if n_unlabelled and not n_rows:
         raise DataError(f"Column {target!r} has no values; expected a class label, or a number, in each row.")

@@ -7,11 +7,12 @@ import click
 from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import (
     FilePath,
+    ModelFile,
     data_argument,
+    engine_of,
     model_argument,
     reading,
     target_option,
-    training_rows,
 )
 
 __all__ = ["candidates"]
@@ -57,14 +58,11 @@ def candidates(
     hornbeam candidates income.hornbeam rows/ --target income --node 2
     """
     from hornbeam import candidate_splits, load
-    from hornbeam.data.engine import LocalEngine
-    from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)
     tree = single_tree(estimator)
-
-    X, y, sample_weight = training_rows(tree, data, text, target, weight, jobs=jobs)
+    X, y, sample_weight = ModelFile(tree, data, text, target, weight).open(class_weight=True, jobs=jobs)
     found = candidate_splits(
         estimator,
         X,
@@ -74,7 +72,7 @@ def candidates(
         sample_weight=sample_weight,
         held_out=None
         if held_out is None
-        else training_rows(tree, held_out, text, target, weight, class_weight=False, jobs=jobs),
-        engine=LocalEngine(n_threads(jobs)),
+        else ModelFile(tree, held_out, text, target, weight).open(jobs=jobs),
+        engine=engine_of(jobs),
     )
     emit(found.to_dict(), str(found))

@@ -5,9 +5,8 @@ from typing import Any
 import click
 
 from hornbeam.cli.commands.report import compared, read_report_input
-from hornbeam.cli.console import common_options, emit, message, write_output
+from hornbeam.cli.console import check_output, common_options, emit, message, write_output
 from hornbeam.cli.rows import FilePath, data_argument, model_argument, reading, target_option
-from hornbeam.cli.saving import check_output
 
 __all__ = ["card"]
 

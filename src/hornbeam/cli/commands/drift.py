@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import data_argument, model_argument, reading, training_rows
+from hornbeam.cli.rows import ModelFile, data_argument, engine_of, model_argument, reading
 
 __all__ = ["drift"]
 
@@ -41,16 +41,13 @@ def drift(
     hornbeam drift income.hornbeam july.csv --above 0.25 || mail -s drift me
     hornbeam drift income.hornbeam s3://bucket/july --target income
     """
-    from hornbeam.data.engine import LocalEngine
     from hornbeam.data.rows import open_rows
-    from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.explain import drift as drift_of
     from hornbeam.storage import read
 
     tree = read(model).tree
-    X, y, _weight = training_rows(tree, data, text, target, class_weight=False, jobs=jobs)
-    rows = open_rows(X, y, schema=tree.schema)
-    found = drift_of(tree, rows, LocalEngine(n_threads(jobs)))
+    X, y, _weight = ModelFile(tree, data, text, target).open(jobs=jobs)
+    found = drift_of(tree, open_rows(X, y, schema=tree.schema), engine_of(jobs))
     index = found.stability_index
     emit(
         {"stability_index": index, "p_value": found.psi_p_value, "leaves": found.to_dict()},

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for
+from hornbeam.cli.rows import ModelFile, data_argument, model_argument, reading
 from hornbeam.errors import DataError
 
 __all__ = ["explain"]
@@ -36,7 +36,7 @@ def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any
     from hornbeam.tree.unwrap import single_tree
 
     tree = single_tree(load(model))
-    X = rows_for(tree, data, text, keep=()).X
+    X = ModelFile(tree, data, text).read().X
     numbers = numbers or (1,)
     for number in numbers:
         if number > X.num_rows:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message, write_output
-from hornbeam.cli.rows import FilePath, model_argument, reading, rows_for
+from hornbeam.cli.rows import FilePath, ModelFile, model_argument, reading
 
 __all__ = ["export"]
 
@@ -88,5 +88,5 @@ def _target(to: str | None, output: str) -> str:
 def _vectors(tree: Any, path: str, text: dict[str, Any]) -> Any:
     from hornbeam.data.table import Table
 
-    X = rows_for(tree, path, text).X
+    X = ModelFile(tree, path, text).read().X
     return Table.read(X.slice(0, _MOST_VECTORS), schema=tree.schema)

@@ -1,20 +1,18 @@
 """``hornbeam fit``: fit a model to a file of rows and save it."""
 
+from dataclasses import fields
 from typing import Any
 
 import click
 
-from hornbeam.cli.console import common_options, emit, message, progress
-from hornbeam.cli.holdout import n_held_out, split_holdout
-from hornbeam.cli.large_files import doubtful_in, large_files, open_large
-from hornbeam.cli.memory import memory_option
-from hornbeam.cli.rows import FilePath, data_argument, reading, target_option
-from hornbeam.cli.saving import check_output, save_model
+from hornbeam.cli.console import check_output, common_options, emit, message, progress, save_model
+from hornbeam.cli.rows import FilePath, Rows, data_argument, reading, target_option
 from hornbeam.cli.training import (
     ColumnOptions,
-    Training,
-    doubtful_columns,
+    memory_option,
+    n_held_out,
     read_training,
+    split_holdout,
     training,
     with_doubts,
 )
@@ -22,6 +20,36 @@ from hornbeam.cli.training import (
 __all__ = ["fit"]
 
 _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
+
+
+def _step(_context: Any, _option: Any, name: str) -> str | None:
+    return None if name == "none" else name
+
+
+def _groups(_context: Any, _option: Any, given: tuple[str, ...]) -> list[list[str]] | None:
+    return [[name.strip() for name in group.split(",")] for group in given] or None
+
+
+def _below(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> dict[str, list[str]] | None:
+    below: dict[str, list[str]] = {}
+    for above, other in given:
+        below.setdefault(above, []).append(other)
+    return below or None
+
+
+def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
+    """Read the splits to begin with from a file."""
+    if path is None:
+        return None
+    import json
+    from pathlib import Path
+
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise click.UsageError(
+            f"--forced-splits {path} is not a file of JSON; expected an object with feature and threshold."
+        ) from None
 
 
 @click.command(short_help="Fit a tree to the rows of a file.")
@@ -45,9 +73,19 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
     type=click.Choice(_PRESETS),
     help="The recipe to start from: default unless you name another.",
 )
-@click.option("--smoothing", default="auto", metavar="NAME", help="cross-fitted, laplace, hgs, hdp, raw, ...")
 @click.option(
-    "--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ..."
+    "--smoothing",
+    default="auto",
+    callback=_step,
+    metavar="NAME",
+    help="cross-fitted, laplace, hgs, hdp, raw, ...",
+)
+@click.option(
+    "--pruning",
+    default="auto",
+    callback=_step,
+    metavar="NAME",
+    help="bayes-risk, cost-complexity, error-based, none, ...",
 )
 @click.option(
     "--tolerance",
@@ -62,25 +100,32 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
     help="Slopes of each leaf at most, 0 to 3; 2 with --preset readable, else 0.",
 )
 @click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
-@click.option("--max-leaves", type=int, metavar="N", help="Leaves at most.")
-@click.option("--min-leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold.")
+@click.option("--max-leaves", "max_leaf_nodes", type=int, metavar="N", help="Leaves at most.")
+@click.option(
+    "--min-leaf", "min_samples_leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold."
+)
 @click.option(
     "--interact",
+    "interaction_cst",
     multiple=True,
+    callback=_groups,
     metavar="COL,COL,...",
     help="Columns that may occur together on a path; repeatable, the others form one more group.",
 )
 @click.option("--once-per-path", is_flag=True, help="Test a column at most once on a path.")
 @click.option(
     "--forbid-below",
+    "forbidden_below",
     type=(str, str),
     multiple=True,
+    callback=_below,
     metavar="ABOVE BELOW",
     help="No split on the second column below a split on the first; repeatable.",
 )
 @click.option(
     "--forced-splits",
     type=FilePath(exists=True, dir_okay=False),
+    callback=_read_splits,
     metavar="FILE",
     help='JSON of the splits to begin with: {"feature": "income", "threshold": 50000, "left": {...}}.',
 )
@@ -95,7 +140,9 @@ _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 @click.option(
     "--holdout", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Keep rows to score on."
 )
-@click.option("--seed", type=int, metavar="N", help="Deals the rows to folds and to the holdout.")
+@click.option(
+    "--seed", "random_state", type=int, metavar="N", help="Deals the rows to folds and to the holdout."
+)
 @click.option(
     "--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same."
 )
@@ -117,28 +164,33 @@ def fit(
     hornbeam fit credit.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
     """
     from hornbeam.cli.commands.score import format_scores
-    from hornbeam.data.table import Table
+    from hornbeam.data.rows import read_rows
     from hornbeam.evaluation.tree_scores import scores_beside_base
     from hornbeam.export.wording import pluralise
     from hornbeam.tuning import size_path
 
     check_output(output)
-    memory, forced = options["memory"], (*column_options.nominal, *column_options.numeric)
-    large = large_files(data, memory, None if options["holdout"] is None else "--holdout")
-    rows = read_training(data, target, text, column_options, kind=options["kind"], large=large, memory=memory)
-    held = None
-    if rows.large is None:
-        rows = rows._replace(roles=with_doubts(rows.roles, doubtful_columns(rows), forced))
-        kept, held = _split(rows, options["holdout"], options["seed"])
-        model, n_rows = _fitted(kept, rows, options), kept.num_rows
-    else:
-        files, jobs = (rows.large, target, rows.weight, rows.groups, rows.features), options["jobs"]
-        _refuse_costs(rows, options)
-        large_rows = open_large(
-            *files, options["balanced"], rows.is_regression, jobs, column_options.missing_columns
+    found = read_training(
+        data,
+        target,
+        text,
+        column_options,
+        kind=options["kind"],
+        memory=options["memory"],
+        why_at_once=None if options["holdout"] is None else "--holdout",
+    )
+    if found.is_regression and (options["costs"] or options["balanced"]):
+        raise click.UsageError(
+            "--costs and --balanced are for classes, and the target is a number: --kind says which."
         )
-        rows = rows._replace(roles=with_doubts(rows.roles, doubtful_in(large_rows, jobs), forced))
-        model, n_rows = _fitted_large(large_rows, options), large_rows.n_rows
+    source = found.open(balanced=options["balanced"], jobs=options["jobs"]) if found.files else None
+    table = found.table() if source is None else found.sample(source, options["jobs"])
+    roles = with_doubts(found.roles, table, (*column_options.nominal, *column_options.numeric))
+    if source is None:
+        kept, held = _split(found.rows, table, options["holdout"], options["random_state"])
+        n_rows, model = kept.table.num_rows, _fitted(kept, found.kind, options)
+    else:
+        held, n_rows, model = None, source.n_rows, _fitted_large(source, options)
     tree = model.tree
     save_model(model, output)
     message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
@@ -154,17 +206,16 @@ def fit(
         "depth": tree.depth,
         "sizes": None if path is None else path.to_dict(),
         "classes": tree.schema.classes,
-        "numeric": rows.roles.numeric,
-        "nominal": rows.roles.nominal,
-        "left_out": rows.roles.left_out,
-        "doubts": rows.roles.doubts,
+        "numeric": roles.numeric,
+        "nominal": roles.nominal,
+        "left_out": roles.left_out,
+        "doubts": roles.doubts,
     }
+    words = ""
     if held is not None:
-        table = Table.read(held.select(list(tree.schema.names)), held[target], schema=tree.schema)
-        scores = scores_beside_base(tree, [table])
-        emit(result | {"holdout": scores}, format_scores(scores), aside=output == "-")
-    else:
-        emit(result, "", aside=output == "-")
+        scores = scores_beside_base(tree, [read_rows(held.X, held.y, schema=tree.schema)])
+        result, words = result | {"holdout": scores}, format_scores(scores)
+    emit(result, words, aside=output == "-")
 
 
 def _sizes(path: Any, n_leaves: int) -> str:
@@ -186,86 +237,34 @@ def _sizes(path: Any, n_leaves: int) -> str:
     )
 
 
-def _split(rows: Training, share: float | None, seed: int | None) -> tuple[Any, Any]:
-    """Split the rows into training rows and holdout; the holdout is None without --holdout."""
-    table = rows.table
+def _split(rows: Rows, table: Any, share: float | None, seed: int | None) -> tuple[Rows, Rows | None]:
+    """Split the rows of a table into training rows and holdout; the holdout is None without --holdout."""
+    from hornbeam.data.groups import read_groups
+
     if share is None:
-        return table, None
-    return split_holdout(table, n_held_out(table.num_rows, share), seed, rows.group_numbers())
+        return rows, None
+    group = None if rows.groups is None else read_groups(table.group, table.n_rows)
+    return split_holdout(rows, n_held_out(table.n_rows, share), seed, group)
 
 
-def _parameters(options: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the estimator from the options."""
-    parameters = {
-        "smoothing": _step(options["smoothing"]),
-        "pruning": _step(options["pruning"]),
-        "tolerance": options["tolerance"],
-        "max_depth": options["max_depth"],
-        "max_leaf_nodes": options["max_leaves"],
-        "min_samples_leaf": options["min_leaf"],
-        "random_state": options["seed"],
-    }
-    parameters |= _path_constraints(options)
-    if options["slopes"] is not None:
-        parameters["slopes"] = options["slopes"]
-    if options["preset"] is not None:
-        parameters["preset"] = options["preset"]
-    return parameters
-
-
-def _path_constraints(options: dict[str, Any]) -> dict[str, Any]:
-    groups = [[name.strip() for name in group.split(",")] for group in options["interact"]]
-    below: dict[str, list[str]] = {}
-    for above, other in options["forbid_below"]:
-        below.setdefault(above, []).append(other)
-    return {
-        "interaction_cst": groups or None,
-        "once_per_path": options["once_per_path"],
-        "forbidden_below": below or None,
-        "forced_splits": _forced_splits(options["forced_splits"]),
-    }
-
-
-def _forced_splits(path: str | None) -> Any:
-    """Read the splits to begin with from a file."""
-    if path is None:
-        return None
-    import json
-    from pathlib import Path
-
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        raise click.UsageError(
-            f"--forced-splits {path} is not a file of JSON; expected an object with feature and threshold."
-        ) from None
-
-
-def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
-    if rows.is_regression and (options["costs"] or options["balanced"]):
-        raise click.UsageError(
-            "--costs and --balanced are for classes, and the target is a number: --kind says which."
-        )
-
-
-def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
+def _fitted(rows: Rows, kind: Any, options: dict[str, Any]) -> Any:
     """Fit a tree to rows in memory."""
     from hornbeam.data.labels import read_labels
+    from hornbeam.data.rows import read_rows
     from hornbeam.data.schema import Kind
-    from hornbeam.data.table import Table
 
-    _refuse_costs(rows, options)
-    labels = None if rows.is_regression else read_labels(table[rows.target])
-    read = Table.read(
-        table.select(rows.features),
-        table[rows.target] if labels is None else labels,
-        sample_weight=None if rows.weight is None else table[rows.weight].to_numpy(),
+    X, y, weight = rows.columns
+    labels = None if kind is Kind.NUMERIC else read_labels(y)
+    table = read_rows(
+        X,
+        y if labels is None else labels,
+        weight,
         class_weight="balanced" if options["balanced"] else None,
-        groups=rows.groups_of(table),
-        target=Kind.NUMERIC if labels is None else Kind.NOMINAL,
+        groups=rows.group,
+        target=kind,
     )
-    with progress("growing", table.num_rows) as listener:
-        return _model(read, options, listener, None if labels is None else labels.classes)
+    with progress("growing", rows.table.num_rows) as listener:
+        return _model(table, options, listener, None if labels is None else labels.classes)
 
 
 def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:
@@ -289,10 +288,15 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
     from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeParameters
     from hornbeam.estimators.persistence.codec import tree_model
 
-    parameters = TreeParameters(**_parameters(options))
+    given = {
+        field.name: options[field.name]
+        for field in fields(TreeParameters)
+        if options.get(field.name) is not None or field.name in ("smoothing", "pruning")
+    }
+    parameters = TreeParameters(**given)
     if classes is not None:
         parameters = TreeClassifierParameters(
-            **_parameters(options),
+            **given,
             costs=_costs(options["costs"], classes.tolist()),
             class_weight="balanced" if options["balanced"] else None,
         )
@@ -300,10 +304,6 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
         parameters, rows, memory=options["memory"], n_jobs=options["jobs"], on_progress=listener
     )
     return tree_model(vars(parameters), fitted, classes)
-
-
-def _step(name: str) -> str | None:
-    return None if name == "none" else name
 
 
 def _costs(parameters: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:

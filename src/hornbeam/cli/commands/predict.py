@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.console import common_options, emit, message
+from hornbeam.cli.console import check_output, common_options, emit, message
 from hornbeam.cli.rows import (
     FilePath,
+    ModelFile,
     Rows,
     data_argument,
+    engine_of,
     model_argument,
-    parts_for,
     read_single_tree,
     reading,
 )
-from hornbeam.cli.saving import check_output
 from hornbeam.errors import DataError
 
 __all__ = ["predict"]
@@ -65,7 +65,8 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
         _write_folder(columns, data, output, keep, options["jobs"])
         return
     check_output(output)
-    parts = (_columns(columns, rows, keep) for rows in parts_for(saved.tree, data, text, keep=keep))
+    file = ModelFile(saved.tree, data, text, keep=keep)
+    parts = (_columns(columns, rows, keep) for rows in file.parts())
     if as_json and output == "-":
         _give_json(parts, keep)
         return
@@ -100,9 +101,7 @@ def _give_json(parts: Iterator[dict[str, Any]], keep: Sequence[str]) -> None:
 
 def _columns(columns: Any, rows: Rows, keep: Sequence[str]) -> dict[str, Any]:
     """The columns of the result for some rows, after the columns to keep."""
-    from hornbeam.data.table import Table
-
-    found: dict[str, Any] = columns(Table.read(rows.X, schema=columns.tree.schema))
+    found: dict[str, Any] = columns(rows.read(schema=columns.tree.schema))
     clash = set(keep) & found.keys()
     if clash:
         raise click.UsageError(f"--keep {min(clash)}: the result has a column of this name. Rename yours.")
@@ -117,11 +116,9 @@ def _is_folder(output: str) -> bool:
 
 def _write_folder(columns: Any, data: str, output: str, keep: Sequence[str], jobs: int) -> None:
     """Write one Parquet file for each row group of the data."""
-    from hornbeam.data.engine import LocalEngine
     from hornbeam.data.files.tabular import parquet_files
     from hornbeam.data.rows import open_rows
     from hornbeam.estimators.methods.column_names import required_columns
-    from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.out_of_core.predict import write_predictions
 
     if (files := parquet_files(data)) is None:
@@ -129,7 +126,7 @@ def _write_folder(columns: Any, data: str, output: str, keep: Sequence[str], job
             f"{data!r} is no Parquet; expected Parquet files if the output is a folder. Name a file."
         )
     tree = columns.tree
-    engine, used = LocalEngine(n_threads(jobs)), sorted(required_columns(tree))
+    engine, used = engine_of(jobs), sorted(required_columns(tree))
     source = open_rows(files, schema=tree.schema, needed=used, engine=engine, keep=keep)
     written = write_predictions(
         source, tree.schema, used, columns, output, identity=columns.identity, engine=engine, keep=keep

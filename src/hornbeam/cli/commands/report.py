@@ -5,17 +5,16 @@ from typing import Any, NamedTuple
 
 import click
 
-from hornbeam.cli.console import common_options, emit, message
+from hornbeam.cli.console import check_output, common_options, emit, message
 from hornbeam.cli.rows import (
     FilePath,
+    ModelFile,
     data_argument,
+    engine_of,
     model_argument,
     reading,
-    sample_for,
     target_option,
-    training_rows,
 )
-from hornbeam.cli.saving import check_output
 from hornbeam.errors import DataError
 
 __all__ = ["ReportInput", "compared", "read_report_input", "report"]
@@ -62,34 +61,33 @@ def read_report_input(
     If they are compared by another column or with another model, a sample of them is read.
     """
     from hornbeam import load
-    from hornbeam.data.engine import LocalEngine
     from hornbeam.data.rows import is_source
-    from hornbeam.estimators.parameters.threads import n_threads
     from hornbeam.tree.decision import parse_class
     from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)
     tree = single_tree(estimator)
-    found: dict[str, Any] = {"engine": LocalEngine(n_threads(-1))}
+    found: dict[str, Any] = {"engine": engine_of(-1)}
     if positive is not None:
         found["positive"] = parse_class(tree.schema.classes, positive)
     if earlier is None and groups in (None, *tree.schema.names):
-        X, y, _ = training_rows(tree, data, text, target, class_weight=False)
+        X, y, _ = ModelFile(tree, data, text, target).open()
         found |= {} if groups is None else {"groups": groups}
         return ReportInput(estimator, X, y, found, X.n_rows if is_source(X) else X.num_rows)
-    rows, n_all = sample_for(tree, data, text, target, _MOST_ROWS)
+    rows, n_all = ModelFile(tree, data, text, target, keep=None).sample(_MOST_ROWS)
+    n_rows = rows.table.num_rows
     if n_all is not None:
-        message(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
+        message(f"a sample of {n_rows:,} of {n_all:,} rows is scored")
     if groups is not None:
         if groups not in rows.table.column_names:
             raise DataError(
                 f"no column {groups!r} to group by; expected one of {', '.join(rows.table.column_names)}."
             )
-        found["groups"] = groups if groups in rows.X.column_names else rows.table[groups].to_numpy()
+        found["groups"] = groups if groups in rows.features else rows.table[groups].to_numpy()
     if earlier is None:
-        return ReportInput(estimator, rows.X, rows.y, found, rows.X.num_rows)
+        return ReportInput(estimator, rows.X, rows.y, found, n_rows)
     # The table has the columns of both models.
-    return ReportInput(estimator, rows.table, rows.y, found | {"earlier": load(earlier)}, rows.X.num_rows)
+    return ReportInput(estimator, rows.table, rows.y, found | {"earlier": load(earlier)}, n_rows)
 
 
 @click.command(short_help="Write a page of HTML about a model.")
@@ -138,7 +136,8 @@ def report(
     check_output(output)
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
     if training is not None:
-        inputs.compared["training"] = training_rows(single_tree(inputs.model), training, text, target, weight)
+        file = ModelFile(single_tree(inputs.model), training, text, target, weight)
+        inputs.compared["training"] = file.open(class_weight=True)
     write_report(inputs.model, inputs.X, inputs.y, output, stability=stability, **inputs.compared)
     emit({"model": model, "rows": inputs.n_rows, "output": output})
     message(f"{inputs.n_rows:,} rows, saved as {output}")

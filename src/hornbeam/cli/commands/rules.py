@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, message, write_output
-from hornbeam.cli.rows import FilePath, model_argument, positive_option, reading, rows_for
+from hornbeam.cli.rows import FilePath, ModelFile, model_argument, positive_option, reading
 
 __all__ = ["rules"]
 
@@ -103,11 +103,9 @@ def _regression_rules(tree: Any, form: str, data: str | None) -> str:
 
 def _short_list(tree: Any, data: str, text: dict[str, Any], target: str) -> Any:
     """The rules of `RuleClassifier(tree)`, without scikit-learn."""
-    from hornbeam.data.table import Table
     from hornbeam.rules import choose_rules, extract, simplify
 
-    rows = rows_for(tree, data, text, target)
-    table = Table.read(rows.X, rows.y, schema=tree.schema)
+    table = ModelFile(tree, data, text, target).read().read(schema=tree.schema)
     return choose_rules(simplify(extract(tree, merge=False), table), table)
 
 

@@ -6,9 +6,9 @@ import click
 
 from hornbeam.cli.console import common_options, emit, format_table
 from hornbeam.cli.rows import (
+    ModelFile,
     data_argument,
     model_argument,
-    parts_for,
     read_single_tree,
     reading,
     target_option,
@@ -41,12 +41,11 @@ def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) ->
     \b
     hornbeam score income.hornbeam test.csv --target income
     """
-    from hornbeam.data.table import Table
     from hornbeam.evaluation.tree_scores import scores_beside_base
 
     tree = read_single_tree(model).tree
-    parts = parts_for(tree, data, text, target, keep=())
-    scores = scores_beside_base(tree, (Table.read(rows.X, rows.y, schema=tree.schema) for rows in parts))
+    parts = ModelFile(tree, data, text, target).parts()
+    scores = scores_beside_base(tree, (rows.read(schema=tree.schema) for rows in parts))
     emit(scores, format_scores(scores))
 
 

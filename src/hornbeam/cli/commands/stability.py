@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, progress
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import ModelFile, data_argument, model_argument, reading, target_option
 
 __all__ = ["stability"]
 
@@ -49,17 +49,15 @@ def stability(
 
     estimator = load(model)
     fitted = getattr(estimator, getattr(estimator, "_fitted", ""), estimator)  # it has the schema
-    rows = rows_for(fitted, data, text, target, keep=[name for name in (weight, groups) if name is not None])
-    columns = {
-        name: None if column is None else rows.table[column].to_numpy()
-        for name, column in (("sample_weight", weight), ("groups", groups))
-    }
+    rows = ModelFile(fitted, data, text, target, weight, groups).read()
+    X, y, sample_weight = rows.columns
     with progress("fitting", refits) as listener:
         found = stability_of(
             estimator,
-            rows.X,
-            rows.y,
-            **columns,
+            X,
+            y,
+            sample_weight=sample_weight,
+            groups=None if groups is None else rows.table[groups].to_numpy(),
             n_refits=refits,
             only_seeds=only_seeds,
             random_state=seed,

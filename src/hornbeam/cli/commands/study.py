@@ -1,19 +1,13 @@
 """``hornbeam study``: compare methods on a file by cross-validation."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from hornbeam.cli.console import common_options, emit, format_table, progress
 from hornbeam.cli.rows import data_argument, reading, target_option
-from hornbeam.cli.training import (
-    ColumnOptions,
-    Training,
-    doubtful_columns,
-    read_training,
-    training,
-    with_doubts,
-)
+from hornbeam.cli.training import ColumnOptions, read_training, training, with_doubts
 from hornbeam.errors import DataError
 
 __all__ = ["study"]
@@ -56,26 +50,21 @@ def study(
     \b
     hornbeam study adult.csv --target income
     """
-    from hornbeam.cli.study_methods import methods
-
-    rows = read_training(data, target, text, column_options, kind=kind)
-    with_doubts(
-        rows.roles,
-        () if rows.is_regression else doubtful_columns(rows),
-        (*column_options.nominal, *column_options.numeric),
-    )
-    if rows.is_regression:
+    found = read_training(data, target, text, column_options, kind=kind)
+    checked = None if found.is_regression else found.table()
+    with_doubts(found.roles, checked, (*column_options.nominal, *column_options.numeric))
+    if found.is_regression:
         raise DataError(
             f"{target!r} is taken for a number, and methods are compared for classes; expected at most 30 different "
             "ones. Pass --kind classification if they are classes, or see hornbeam fit --holdout 0.2 for a number."
         )
-    table = _table(rows)
+    table = found.rows.read()
     n_units, unit = table.n_rows, "row"
     if table.group is not None:
         n_units, unit = len(set(table.group.tolist())), "group"
     if folds > n_units:
         raise DataError(f"{folds} folds of {n_units} {unit}s: expected a {unit} in each fold at least.")
-    contest = methods(seed, jobs)
+    contest = _methods(seed, jobs)
     sums: dict[str, list[Any]] = {name: [] for name in contest}
     leaves: dict[str, list[int]] = {name: [] for name in contest}
     with progress("comparing", folds * len(contest)) as listener:
@@ -87,16 +76,6 @@ def study(
                 if listener is not None:
                     listener(sum(map(len, leaves.values())))
     _emit(sums, leaves)
-
-
-def _table(rows: Training) -> Any:
-    from hornbeam.data.table import Table
-
-    weight = None if rows.weight is None else rows.table[rows.weight].to_numpy()
-    groups = rows.groups_of(rows.table)
-    return Table.read(
-        rows.table.select(rows.features), rows.table[rows.target], sample_weight=weight, groups=groups
-    )
 
 
 def _folds(table: Any, n_folds: int, seed: int) -> Any:
@@ -146,3 +125,50 @@ def _emit(sums: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
         lines.append([name, *(f"{score:.4f}" for score in scores.values()), f"{size:,.0f}", by_fold])
     head = [f"{len(losses)} folds", *_MEASURES.values(), "leaves", "folds won-drawn-lost"]
     emit({"folds": len(losses), "methods": result}, format_table(head, lines))
+
+
+def _methods(seed: int, n_jobs: int) -> dict[str, Any]:
+    """Return all methods by name, the default first; each returns probabilities and the number of leaves."""
+    from hornbeam.estimators.parameters.fields import TreeClassifierParameters
+    from hornbeam.estimators.parameters.threads import n_threads
+
+    settings = {
+        "hornbeam": TreeClassifierParameters(random_state=seed),
+        "CART, cost-complexity": TreeClassifierParameters(
+            "cart", pruning="cost-complexity", random_state=seed
+        ),
+        "C4.5": TreeClassifierParameters("c4.5"),
+    }
+    ours = {name: partial(_hornbeam, one, n_threads(n_jobs)) for name, one in settings.items()}
+    return {**ours, "scikit-learn": partial(_scikit_learn, seed)}
+
+
+def _hornbeam(settings: Any, n_jobs: int, train: Any, test: Any) -> tuple[Any, int]:
+    from hornbeam.estimators.parameters.recipes import tree_fitter
+    from hornbeam.tree.route import predict_rows
+
+    tree = tree_fitter(settings, train).fit(train, n_jobs=n_jobs)
+    return predict_rows(tree, test, n_jobs), tree.n_leaves
+
+
+def _scikit_learn(seed: int, train: Any, test: Any) -> tuple[Any, int]:
+    """scikit-learn's tree with default parameters, on one-hot encoded categories."""
+    import numpy as np
+    from sklearn.tree import DecisionTreeClassifier
+
+    weight = None if train.weight is None else train.weight * train.unit
+    tree = DecisionTreeClassifier(random_state=seed).fit(_one_hot(train), train.target, weight)
+    belief = np.zeros((test.n_rows, test.schema.n_classes))
+    belief[:, tree.classes_] = tree.predict_proba(_one_hot(test))
+    return belief, int(tree.get_n_leaves())
+
+
+def _one_hot(table: Any) -> Any:
+    """Numeric columns unchanged, nominal columns one-hot encoded."""
+    import numpy as np
+
+    parts = []
+    for column, feature in zip(table.columns, table.schema.features, strict=True):
+        nominal = feature.is_nominal
+        parts.append(column[:, None] == np.arange(len(feature.categories)) if nominal else column[:, None])
+    return np.hstack(parts).astype(np.float32)

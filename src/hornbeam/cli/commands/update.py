@@ -4,9 +4,8 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.rows import FilePath, data_argument, model_argument, reading, rows_for, target_option
-from hornbeam.cli.saving import check_output
+from hornbeam.cli.console import check_output, common_options, emit, message
+from hornbeam.cli.rows import FilePath, ModelFile, data_argument, model_argument, reading, target_option
 from hornbeam.errors import DataError
 
 __all__ = ["update"]
@@ -39,8 +38,9 @@ def update(
             f"{model!r} holds a {type(estimator).__name__}; expected a TreeClassifier or a TreeRegressor: save one."
         )
     check_output(output)
-    rows = rows_for(single_tree(estimator), data, text, target, keep=())
+    rows = ModelFile(single_tree(estimator), data, text, target).read()
     estimator.update(rows.X, rows.y, decay=decay)
     save(estimator, output)
-    emit({"model": output, "digest": estimator.tree_.digest, "added": rows.X.num_rows})
-    message(f"{rows.X.num_rows:,} rows counted, saved as {output}")
+    n_rows = rows.table.num_rows
+    emit({"model": output, "digest": estimator.tree_.digest, "added": n_rows})
+    message(f"{n_rows:,} rows counted, saved as {output}")

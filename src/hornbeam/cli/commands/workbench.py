@@ -1,39 +1,17 @@
 """``hornbeam workbench``: edit a tree by hand, in the browser."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from hornbeam.cli.console import common_options, emit, message
-from hornbeam.cli.holdout import n_held_out, split_holdout
-from hornbeam.cli.rows import FilePath, data_argument, reading, rows_for, target_option
-from hornbeam.cli.saving import check_output
-from hornbeam.cli.training import ColumnOptions, read_training, training
+from hornbeam.cli.console import check_output, common_options, emit, message
+from hornbeam.cli.rows import FilePath, ModelFile, Rows, data_argument, reading, target_option
+from hornbeam.cli.training import ColumnOptions, Training, n_held_out, read_training, split_holdout, training
 
 __all__ = ["workbench"]
 
 _SHARE = 0.2  # of the rows are held out
 _MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to predict after each edit
-
-
-class _Rows(NamedTuple):
-    """Rows of the fit and held-out rows, as tables, and the names of their columns."""
-
-    kept: Any
-    held: Any
-    features: list[str]
-    target: str
-    weight: str | None
-    is_regression: bool = False
-
-    def X(self, table: Any) -> Any:  # noqa: N802 as in scikit-learn
-        return table.select(self.features)
-
-    def y(self, table: Any) -> Any:
-        return table[self.target]
-
-    def weights(self, table: Any) -> Any:
-        return None if self.weight is None else table[self.weight].to_numpy()
 
 
 @click.command(short_help="Edit a tree by hand, in the browser.")
@@ -84,17 +62,15 @@ def workbench(
 
     check_output(output)
     if model is None:
-        rows = _training_rows(data, target, text, options["kind"], column_options)
-        estimator = _fitted(rows, options["max_leaves"])
+        found = read_training(data, target, text, column_options, kind=options["kind"])
+        estimator, kept, held = _fitted(found, options["max_leaves"])
+        del found
     else:
-        estimator, rows = _rows_of_model(model, data, target, text, column_options.weight)
-    held = rows.held
+        estimator, kept, held = _rows_of_model(model, data, target, text, column_options.weight)
     running = start(
         estimator,
-        rows.X(rows.kept),
-        rows.y(rows.kept),
-        rows.weights(rows.kept),
-        held_out=None if held is None else (rows.X(held), rows.y(held), rows.weights(held)),
+        *kept.columns,
+        held_out=None if held is None else held.columns,
         output=output,
         author=options["author"],
         port=options["port"],
@@ -105,44 +81,38 @@ def workbench(
     url = running.url
     emit({"url": url, "output": output}, url)
     message("Ctrl-C stops it; edits that are not saved stay in the journal")
-    del rows, held  # the editor has its own copy
+    del kept, held  # the editor has its own copy
     try:
         running.wait()
     except KeyboardInterrupt:
         running.stop()
 
 
-def _training_rows(
-    data: str, target: str, text: dict[str, Any], kind: str | None, column_options: ColumnOptions
-) -> _Rows:
-    found = read_training(data, target, text, column_options, kind=kind)
-    kept, held = split_holdout(found.table, _n_held_out(found.table.num_rows))
-    return _Rows(kept, held, found.features, target, found.weight, found.is_regression)
-
-
-def _fitted(rows: _Rows, max_leaves: int | None) -> Any:
+def _fitted(found: Training, max_leaves: int | None) -> tuple[Any, Rows, Rows | None]:
+    """Hold rows out, and fit a tree to the others."""
     from hornbeam import TreeClassifier, TreeRegressor
 
-    maker = TreeRegressor if rows.is_regression else TreeClassifier
-    estimator = maker(max_leaf_nodes=max_leaves, n_jobs=-1)
-    return estimator.fit(rows.X(rows.kept), rows.y(rows.kept), sample_weight=rows.weights(rows.kept))
+    kept, held = split_holdout(found.rows, _n_held_out(found.rows))
+    X, y, weight = kept.columns
+    maker = TreeRegressor if found.is_regression else TreeClassifier
+    return maker(max_leaf_nodes=max_leaves, n_jobs=-1).fit(X, y, sample_weight=weight), kept, held
 
 
 def _rows_of_model(
     path: str, data: str, target: str, text: dict[str, Any], weight: str | None
-) -> tuple[Any, _Rows]:
+) -> tuple[Any, Rows, Rows | None]:
     """Load a model and read its rows: all of the file, or those that this command would fit a tree to."""
     from hornbeam import load
     from hornbeam.tree.unwrap import single_tree
 
     estimator = load(path)
     tree = single_tree(estimator)
-    table = rows_for(tree, data, text, target).table
-    n = _n_held_out(table.num_rows)
-    held_out = tree.rows[0] == table.num_rows - n
-    kept, held = split_holdout(table, n) if held_out else (table, None)
-    return estimator, _Rows(kept, held, list(tree.schema.names), target, weight)
+    rows = ModelFile(tree, data, text, target, weight).read()
+    n = _n_held_out(rows)
+    if tree.rows[0] == rows.table.num_rows - n:
+        return estimator, *split_holdout(rows, n)
+    return estimator, rows, None
 
 
-def _n_held_out(n_rows: int) -> int:
-    return min(n_held_out(n_rows, _SHARE), _MOST_HELD_OUT)
+def _n_held_out(rows: Rows) -> int:
+    return min(n_held_out(rows.table.num_rows, _SHARE), _MOST_HELD_OUT)
