@@ -31,6 +31,13 @@ class Criterion(StrEnum):
         """Whether it measures gains in bits."""
         return self in (Criterion.ENTROPY, Criterion.GAIN_RATIO)
 
+    @property
+    def impurity(self) -> "Criterion | None":
+        """The impurity of class counts that its gains decrease; None if it compares splits only, or numbers."""
+        if self.in_bits:
+            return Criterion.ENTROPY
+        return self if self is Criterion.GINI else None
+
 
 class Nominal(StrEnum):
     """Kind of split of a nominal feature.

@@ -12,12 +12,6 @@ from hornbeam.typing import Floats
 
 __all__ = ["impurity"]
 
-_OTHERS = {
-    "gain_ratio": "it compares splits, not class counts. Pass 'entropy', whose gain it divides",
-    "hellinger": "it compares splits, not class counts. Pass 'entropy' or 'gini'",
-    "squared_error": "it is for numeric targets. Use the variance of the target instead: numpy.var(y)",
-}
-
 
 @overload
 def impurity(counts: list[float] | tuple[float, ...], criterion: Criterion | str = ...) -> float: ...
@@ -76,12 +70,13 @@ def impurity(counts: ArrayLike, criterion: Criterion | str = Criterion.ENTROPY) 
 
 
 def _check_criterion(criterion: Criterion | str) -> None:
-    if criterion in (Criterion.ENTROPY, Criterion.GINI):
+    measure = Criterion(criterion) if criterion in list(Criterion) else None
+    if measure is not None and measure.impurity is measure:
         return
-    why = _OTHERS.get(str(criterion))
-    raise ParameterError(
-        f"criterion={str(criterion)!r}: expected 'entropy' or 'gini'" + (f"; {why}." if why else ".")
-    )
+    why = "." if measure is None else "; it compares splits, not class counts. Pass 'entropy' or 'gini'."
+    if measure is Criterion.SQUARED_ERROR:
+        why = "; it is for numeric targets. Use the variance of the target instead: numpy.var(y)."
+    raise ParameterError(f"criterion={str(criterion)!r}: expected 'entropy' or 'gini'{why}")
 
 
 def _read(counts: ArrayLike) -> NDArray[np.float64]:

@@ -19,14 +19,6 @@ from hornbeam.typing import Floats
 
 __all__ = ["candidates_of"]
 
-# The impurity of a node beside the gains of a criterion; None: the criterion compares splits only.
-_IMPURITY = {
-    Criterion.ENTROPY: Criterion.ENTROPY,
-    Criterion.GAIN_RATIO: Criterion.ENTROPY,
-    Criterion.GINI: Criterion.GINI,
-    Criterion.HELLINGER: None,
-}
-
 
 def candidates_of(
     counted: CountedNode, column: int | None = None, held_out: HeldOut | None = None
@@ -149,7 +141,7 @@ def _node_impurity(counted: CountedNode) -> float | None:
     if criterion is Criterion.SQUARED_ERROR:
         weight, _, squares = counted.moments(counted.cells.shown[0].sum(axis=0)[1:].tolist())
         return squares / weight
-    measure = _IMPURITY[criterion]
+    measure = criterion.impurity
     return None if measure is None else float(impurity(counted.cells.evidence, measure))
 
 
