@@ -22,7 +22,7 @@ import hornbeam
 from benchmarks.attacks.tables import Rows
 from hornbeam.growing import Criterion, Missing, Nominal
 from hornbeam.growing.forced_splits import forced_splits
-from hornbeam.pruning.registry import PRUNERS
+from hornbeam.pruning import PRUNERS
 from hornbeam.smoothing.registry import SMOOTHERS
 
 type Maker = Callable[[np.random.Generator, Rows], Any]

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from hornbeam.recipe import Recipe
     from hornbeam.reporting import model_card, report
     from hornbeam.reporting.versions import show_versions
-    from hornbeam.smoothing.recount import recount
+    from hornbeam.smoothing.replay import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
     from hornbeam.web_editor import workbench
 else:
@@ -108,7 +108,7 @@ else:
         "impurity": ".growing.impurity",
         "load": ".estimators.persistence.files",
         "model_card": ".reporting",
-        "recount": ".smoothing.recount",
+        "recount": ".smoothing.replay",
         "report": ".reporting",
         "save": ".estimators.persistence.files",
         "scorecard": ".explain.scorecard",

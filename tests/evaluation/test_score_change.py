@@ -11,7 +11,7 @@ from scipy.stats import sem
 from hornbeam import Table, TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.evaluation import brier_score, log_loss, roc_auc, score_changes, zero_one_loss
-from hornbeam.evaluation.row_scores import area_under_curve
+from hornbeam.evaluation.discrimination import area_under_curve
 from hornbeam.tree.route import predict_rows
 
 

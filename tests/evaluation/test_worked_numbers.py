@@ -9,10 +9,9 @@ from sklearn.pipeline import make_pipeline
 from hornbeam import Table, TreeClassifier
 from hornbeam.errors import DataError
 from hornbeam.evaluation.calibration import wilson
-from hornbeam.evaluation.discrimination import read_outcomes
-from hornbeam.evaluation.distinct_rows import Cells
+from hornbeam.evaluation.discrimination import area_under_curve, mean_area, read_outcomes
 from hornbeam.evaluation.refits import fitted, seed_parameters
-from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
+from hornbeam.evaluation.row_counts import Cells, ValueCounts
 from hornbeam.evaluation.score_change import group_sums, mean_and_error
 from hornbeam.evaluation.score_intervals import (
     Score,
@@ -24,7 +23,7 @@ from hornbeam.evaluation.score_intervals import (
     paired,
     regression_scores,
 )
-from hornbeam.evaluation.value_counts import ValueCounts
+from hornbeam.evaluation.scores import losses
 
 
 def test_scores_of_classes_beside_the_base_rate():

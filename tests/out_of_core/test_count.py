@@ -13,7 +13,7 @@ from hornbeam.errors import DataError
 from hornbeam.growing import Missing
 from hornbeam.out_of_core.count import HeldOutSource, count_on_all
 from hornbeam.pruning import BayesRisk, ReducedError
-from hornbeam.pruning.held_out import held_out
+from hornbeam.pruning.reduced_error import held_out
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.edit import recount

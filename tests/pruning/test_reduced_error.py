@@ -9,7 +9,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import ReducedError
-from hornbeam.pruning.held_out import held_out, predictions
+from hornbeam.pruning.reduced_error import held_out, predictions
 from hornbeam.tree import Skeleton, count_rows
 from support.strategies import tables, trees
 from support.worked_trees import over_leaves, rows_at, worked_tree

@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 import hornbeam
 from hornbeam import Table, Tree, TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError
+from hornbeam.pruning import PRUNERS
 from hornbeam.pruning.pruner import NamedPruner
-from hornbeam.pruning.registry import PRUNERS
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Step
 from hornbeam.tree.edit import collapse

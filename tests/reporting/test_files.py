@@ -11,8 +11,8 @@ import hornbeam
 from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine, ParquetSource
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.evaluation import distinct_rows
-from hornbeam.evaluation.distinct_rows import Cells
+from hornbeam.evaluation import row_counts
+from hornbeam.evaluation.row_counts import Cells
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.features import NO_MEDIANS
@@ -63,7 +63,7 @@ def test_many_different_rows_of_files_are_rounded(kind, monkeypatch, tmp_path):
     rows = new_rows(4000, 3)
     reported, X, y = ReportedModel.of(model), rows[COLUMNS], rows[target]
     exact = scores_of(reported, ScoredRows.of(reported, X, y))
-    monkeypatch.setattr(distinct_rows, "MOST_CELLS", 2500)
+    monkeypatch.setattr(row_counts, "MOST_CELLS", 2500)
     folder = write_files(rows, tmp_path)
     scored = ScoredRows.of(reported, folder, target)
     assert scored.n_rows == 4000
@@ -78,7 +78,7 @@ def test_many_different_rows_of_files_are_rounded(kind, monkeypatch, tmp_path):
 
 
 def test_cells_do_not_depend_on_grouping(monkeypatch):
-    monkeypatch.setattr(distinct_rows, "MOST_CELLS", 1000)
+    monkeypatch.setattr(row_counts, "MOST_CELLS", 1000)
     rng = np.random.default_rng(0)
     codes, numbers = rng.integers(0, 3, 5000), rng.normal(size=5000)
     whole = Cells.of([codes], [numbers])

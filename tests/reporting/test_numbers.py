@@ -9,7 +9,7 @@ import hornbeam
 from hornbeam.evaluation.score_intervals import mean_curve, regression_scores
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.regression import round_scale
+from hornbeam.reporting.sections.reliability import round_scale
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
-from hornbeam.evaluation.row_scores import area_under_curve
+from hornbeam.evaluation.discrimination import area_under_curve
 from hornbeam.evaluation.score_intervals import class_scores
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows

@@ -6,9 +6,9 @@ from hornbeam.reporting.markup import Markup, element, joined
 from hornbeam.reporting.payload import safe_json
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.classification import rule_sentence, thresholds
 from hornbeam.reporting.sections.competitors import competitor_grid
 from hornbeam.reporting.sections.provenance import setting_text
+from hornbeam.reporting.sections.reliability import rule_sentence, thresholds
 from hornbeam.reporting.summary import listed, prior_source, shown, summary_sentences
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import hornbeam
 from hornbeam.storage import earlier
-from hornbeam.storage.decision import decode_decision
+from hornbeam.storage.assembly import decode_decision
 from hornbeam.tree import Costs, DecisionRule
 from hornbeam.tree.tree import Step
 

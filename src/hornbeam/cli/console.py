@@ -96,8 +96,7 @@ def write_output(data: bytes, output: str) -> None:
 
 def check_output(output: str) -> None:
     """Raise, before the fit, if the path cannot be written to."""
-    from hornbeam.storage.file import check_writable
-    from hornbeam.storage.pickles import refuse_pickle_name
+    from hornbeam.storage.file import check_writable, refuse_pickle_name
 
     if output != "-":
         refuse_pickle_name(output)

@@ -12,14 +12,14 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from hornbeam import interop
 from hornbeam.data.reading.frame import drop_extra_columns, to_dense
-from hornbeam.data.reading.named_rows import is_named_rows
-from hornbeam.data.reading.raw_columns import as_array, check_shape, renamed_columns_error
+from hornbeam.data.reading.raw_columns import as_array, check_shape, is_named_rows, renamed_columns_error
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.ensembles import mean_prediction
-from hornbeam.errors import ParameterError, shown
+from hornbeam.errors import InteropError, ParameterError, shown
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
@@ -28,7 +28,7 @@ from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.parameters.recipes import make_smoother
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
-from hornbeam.interop.imported_trees import imported_trees
+from hornbeam.interop.imported_tree import ImportedTree
 from hornbeam.interop.input_conventions import InputConventions
 from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
@@ -140,7 +140,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
             if groups is not None and has_fit_parameter(estimator, "groups"):
                 options["groups"] = groups
             estimator.fit(X, y, **options)
-        imported = imported_trees(_unwrapped(estimator))
+        imported = _imported_trees(_unwrapped(estimator))
         validate_data(self, X, skip_check_array=True)
         conventions = _named(imported[0].reading, getattr(self, "feature_names_in_", None))
         table = conventions.read(X, labels, sample_weight=sample_weight)
@@ -298,3 +298,19 @@ def _unfitted(estimator: Any) -> Any:
             "sklearn.tree.DecisionTreeClassifier(), or None for that."
         )
     return clone(estimator)
+
+
+def _imported_trees(model: Any) -> tuple[ImportedTree, ...]:
+    """Import the trees of a model whose predictions may be averaged: of a forest, or of one round of boosting."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
+    for library in (interop.lightgbm, interop.xgboost, interop.ydf):
+        if library.__name__.rpartition(".")[2] in packages:
+            rounds = library.n_rounds(model)
+            if rounds > 1:
+                raise InteropError(
+                    f"The model has {rounds} rounds of boosting, whose trees correct each other; expected one. "
+                    "Train it with n_estimators=1 (or num_trees=1), or as a random forest."
+                )
+            trees: tuple[ImportedTree, ...] = library.imported_trees(model)
+            return trees
+    return interop.sklearn.imported_trees(model)

@@ -7,9 +7,9 @@ Read in this order:
 - `discrimination`: ROC curve, Gini, Kolmogorov-Smirnov and lift
 - `ranking`: NDCG, mean average precision and mean reciprocal rank
 - `tree_scores`: scores of a tree on the rows of a source
-- `row_scores`: scores of single rows; `score_intervals`: their means with intervals, beside those of the base rate
+- `score_intervals`: means of scores of rows with intervals, beside those of the base rate
 - `score_change`: scores of a tree before and after a change, with standard errors
-- `distinct_rows`, `value_counts`: what scores of rows in files are computed from, in one pass
+- `row_counts`: what scores of rows in files are computed from, in one pass
 - `refits`: an estimator fitted to halves of its rows; `stability`: what changes between these fits
 - `comparison`: several methods on several data sets, with significance tests
 """

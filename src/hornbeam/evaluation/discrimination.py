@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError, ParameterError
@@ -13,9 +14,11 @@ __all__ = [
     "KS",
     "LiftTable",
     "RocCurve",
+    "area_under_curve",
     "gini",
     "ks_statistic",
     "lift_table",
+    "mean_area",
     "read_outcomes",
     "roc_auc",
     "roc_curve",
@@ -247,6 +250,47 @@ def lift_table(y_true: Any, score: Any, n_groups: int = 10, *, n_rows: Any = Non
     predicted, positives = (np.diff(np.interp(ends, rows, np.concatenate([[0.0], total]))) for total in sums)
     counts = np.diff(ends)
     return LiftTable(counts, predicted / counts, positives)
+
+
+def mean_area(target: NDArray[Any], predicted: Floats, weight: Floats | None = None) -> tuple[float, Floats]:
+    """Return the area of the second of two classes, or the mean over classes with rows, and each row's part of it."""
+    k = predicted.shape[1]
+    found = [area_under_curve(target == c, predicted[:, c], weight) for c in ([1] if k == 2 else range(k))]
+    known = [(area, influence) for area, influence in found if not np.isnan(area)]
+    if not known:
+        return float("nan"), np.full(len(predicted), np.nan)
+    return float(np.mean([area for area, _ in known])), np.mean([influence for _, influence in known], axis=0)
+
+
+def area_under_curve(
+    observed: Bools, predicted: Floats, weight: Floats | None = None
+) -> tuple[float, Floats]:
+    """Return the area under the ROC curve, and the contribution of each row to its standard error.
+
+    The area is NaN where one side has no rows. The contributions have the mean 0; the root of the sum of their squares,
+    divided by the rows, is the standard error :cite:p:`delong1988`.
+    """
+    n = len(observed)
+    influence = np.zeros(n)
+    if observed.all() or not observed.any():
+        return float("nan"), influence
+    weight = np.ones(n) if weight is None else weight
+    yes, no = weight[observed], weight[~observed]
+    above = _share_below(predicted[observed], predicted[~observed], no)
+    below = _share_below(-predicted[~observed], -predicted[observed], yes)
+    area = float((yes * above).sum() / yes.sum())
+    influence[observed] = yes * (above - area) * n / yes.sum()
+    influence[~observed] = no * (below - area) * n / no.sum()
+    return area, influence
+
+
+def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
+    """Weight of the other rows with a lower score, and half of that with the same, by their total weight."""
+    order = np.argsort(others)
+    ranked, below = others[order], np.append(0.0, np.cumsum(weight[order]))
+    lower, not_higher = (below[np.searchsorted(ranked, score, side)] for side in ("left", "right"))
+    share: Floats = (lower + not_higher) / (2 * below[-1])
+    return share
 
 
 def _checked(y_true: Any, score: Any) -> tuple[Bools, Floats]:

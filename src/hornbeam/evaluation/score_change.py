@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, SchemaError
-from hornbeam.evaluation.row_scores import losses, mean_area
+from hornbeam.evaluation.discrimination import mean_area
+from hornbeam.evaluation.scores import losses
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree

@@ -13,8 +13,8 @@ from scipy.stats import norm
 
 from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.evaluation.calibration import ReliabilityCurve, wilson
-from hornbeam.evaluation.discrimination import ks_statistic
-from hornbeam.evaluation.row_scores import area_under_curve, losses, mean_area
+from hornbeam.evaluation.discrimination import area_under_curve, ks_statistic, mean_area
+from hornbeam.evaluation.scores import losses
 from hornbeam.export.wording import mean_text
 from hornbeam.tree.decision import Costs
 from hornbeam.typing import Bools, Counts, Floats

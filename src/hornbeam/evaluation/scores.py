@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Label
 
-__all__ = ["ScoreSums", "brier_score", "calibration_error", "log_loss", "rmse", "zero_one_loss"]
+__all__ = ["ScoreSums", "brier_score", "calibration_error", "log_loss", "losses", "rmse", "zero_one_loss"]
 
 LEAST_PROBABILITY = 1e-15  # lower bound in the log loss: a true class with probability 0 costs 34.5 nats
 N_BINS = 15  # of equal width, for the calibration error
@@ -222,6 +223,17 @@ def calibration_error(y: Any, probabilities: Any, *, labels: Any = None, sample_
     0.2
     """
     return ScoreSums.of(y, probabilities, labels=labels, sample_weight=sample_weight).calibration_error
+
+
+def losses(predicted: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str, Floats]:
+    """Return the log loss, the Brier score and whether the decision is right, per row."""
+    k = predicted.shape[1]
+    scale = 0.5 if k == 2 else 1.0  # as scikit-learn: 0 to 1 for two classes, 0 to 2 for more
+    return {
+        "log loss": -np.log(np.maximum(predicted[np.arange(len(predicted)), target], LEAST_PROBABILITY)),
+        "Brier score": scale * ((predicted - np.eye(k)[target]) ** 2).sum(axis=1),
+        "accuracy": 1.0 * (named == target),
+    }
 
 
 def _probabilities(values: Any) -> Floats:

@@ -5,7 +5,6 @@ Read in this order:
 - `imported_tree`: one tree of another library
 - `input_conventions`: how the library reads rows; thresholds on float32 values as thresholds on float64 values
 - `sklearn`, `xgboost`, `lightgbm`, `ydf`: one module per library
-- `imported_trees`: all trees of a model of any of these libraries
 """
 
 from hornbeam.interop.lightgbm import from_lightgbm

@@ -112,7 +112,7 @@ class HeldOutSource:
     engine: Engine
 
     def __call__(self, tree: Tree) -> Floats:
-        """Sum the weights of the rows by node and class, as `hornbeam.pruning.held_out` does."""
+        """Sum the weights of the rows by node and class, as `hornbeam.pruning.reduced_error.held_out` does."""
         [counted] = count_source([tree], self.source, self.engine, held_out=True)
         return counted.evidence.astype(np.float64) * counted.unit
 

@@ -7,9 +7,8 @@ Reading order:
 - `error_based`, `raising`: the pruning of C4.5
 - `cost_complexity`: the pruning of CART
 - `minimum_error`, `bayes_risk`: by expected errors or costs
-- `held_out`, `reduced_error`: by errors on held-out rows
+- `reduced_error`: by errors on held-out rows
 - `leaf_price`: by a price per leaf, or a number of leaves
-- `registry`: pruners by name
 """
 
 from hornbeam.pruning.bayes_risk import BayesRisk
@@ -23,7 +22,7 @@ from hornbeam.pruning.cost_complexity import (
 from hornbeam.pruning.error_based import Collapse, ErrorBased, expected_errors
 from hornbeam.pruning.leaf_price import LeafBudget, LeafPrice
 from hornbeam.pruning.minimum_error import MinimumError
-from hornbeam.pruning.pruner import Pruner, RowPruner
+from hornbeam.pruning.pruner import NamedPruner, Pruner, RowPruner
 from hornbeam.pruning.reduced_error import ReducedError
 
 __all__ = [
@@ -43,3 +42,7 @@ __all__ = [
     "expected_errors",
     "work_span",
 ]
+
+_NAMED: tuple[type[NamedPruner], ...] = (BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError)
+PRUNERS = {pruner.name: pruner for pruner in _NAMED}
+"""Pruners by name. `LeafBudget`, `LeafPrice` and `ReducedError` need a number or rows, and are passed as objects."""

@@ -13,8 +13,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, least_costs
 from hornbeam.pruning.bottom_up import run_sweep, stopping_at_inner
-from hornbeam.pruning.held_out import PruningRows, held_out
 from hornbeam.pruning.pruner import NamedPruner
+from hornbeam.pruning.reduced_error import PruningRows, held_out
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes

@@ -11,12 +11,12 @@ from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.grid import Grid, markdown_text
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
-from hornbeam.reporting.sections.classification import rule_sentence
 from hornbeam.reporting.sections.discrimination import class_grid
 from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import NO_MEDIANS, feature_grid
 from hornbeam.reporting.sections.groups import group_grid, group_text
 from hornbeam.reporting.sections.provenance import setting_text
+from hornbeam.reporting.sections.reliability import rule_sentence
 from hornbeam.reporting.sections.scores import scores_of
 from hornbeam.reporting.sections.stability import as_stability
 from hornbeam.reporting.summary import shown, summary_sentences

@@ -16,13 +16,13 @@ from hornbeam.reporting.markup import Markup
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
-from hornbeam.reporting.sections.classification import calibration_section, decision_section, thresholds
 from hornbeam.reporting.sections.competitors import competitor_section
 from hornbeam.reporting.sections.discrimination import discrimination_section
 from hornbeam.reporting.sections.earlier import earlier_section
 from hornbeam.reporting.sections.features import feature_section
 from hornbeam.reporting.sections.groups import group_section
 from hornbeam.reporting.sections.provenance import provenance_section
+from hornbeam.reporting.sections.reliability import calibration_section, decision_section, thresholds
 from hornbeam.reporting.sections.scores import score_section, scores_of
 from hornbeam.reporting.sections.stability import as_stability, stability_section
 from hornbeam.reporting.sections.tree import (

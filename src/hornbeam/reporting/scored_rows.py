@@ -16,8 +16,7 @@ from hornbeam.data.sources import MemorySource, Partition, Source, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.methods.column_names import required_columns
-from hornbeam.evaluation.distinct_rows import MOST_CELLS, Cells
-from hornbeam.evaluation.value_counts import ValueCounts
+from hornbeam.evaluation.row_counts import MOST_CELLS, Cells, ValueCounts
 from hornbeam.explain import Drift
 from hornbeam.explain.drift import drift_of_sums
 from hornbeam.explain.leaf_sums import LeafCounter

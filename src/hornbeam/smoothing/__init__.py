@@ -10,7 +10,7 @@ Reading order:
 - `monotone`: monotone constraints on smoothed predictions
 - `interval_calibration`: variances of nodes, and effective sample sizes for intervals
 - `registry`: all smoothers by name
-- `replay`, `recount`: smoothing again after an update
+- `replay`: smoothing again, after an update or for new counts
 """
 
 from hornbeam.smoothing.borrowing import Borrowing

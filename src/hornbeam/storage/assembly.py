@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from math import inf
+from math import inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import DataError, SchemaError, StorageError, TreeError, warn
+from hornbeam.errors import DataError, ParameterError, SchemaError, StorageError, TreeError, warn
 from hornbeam.smoothing.replay import check_history, known_part
-from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.earlier import present_estimator, present_settings, present_step
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, OF_SLOPES, fingerprint
 from hornbeam.storage.limits import DEEPEST, MOST_NODES, REGRESSION, SEVERAL, VERSION, Sizes, sizes_of
 from hornbeam.storage.model import Model
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
-from hornbeam.tree import Skeleton, Slopes, Step, Tree
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, Step, Tree
 from hornbeam.tree.edit import with_decision
+from hornbeam.typing import Floats, Label
 
-__all__ = ["model_of"]
+__all__ = ["decode_decision", "model_of"]
 
 
 def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
@@ -219,3 +219,49 @@ def _tree(
     if tree.depth > DEEPEST:
         raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}")
     return tree
+
+
+def decode_decision(
+    content: object,
+    classes: tuple[Label, ...],
+    estimator: str | None,
+    settings: Mapping[str, Any],
+    learned: Mapping[str, Any],
+) -> DecisionRule:
+    """Decode the decision rule of a tree; before version 1.3 it is in the estimator's settings."""
+    k = len(classes)
+    match content:
+        case {"costs": costs, "class_weight": weight, **rest} if not rest:
+            if costs is not None:
+                if type(costs) is not list or len(costs) != k:
+                    raise StorageError(f"costs are {show(costs)}; expected {k} lists")
+                costs = Costs(np.array([_numbers(row, k, "a row of costs", "finite") for row in costs]))
+            return DecisionRule(costs, _weights(weight, k))
+        case None if estimator == "TreeClassifier":
+            try:
+                costs = settings.get("costs")
+                costs = None if costs is None else Costs.of(costs, classes)
+            except ParameterError as error:
+                raise StorageError(str(error)) from error
+            return DecisionRule(costs, _weights(learned.get("class_weight"), k))
+        case None:
+            return DecisionRule()
+    raise StorageError(f"decision is {show(content)}; expected costs and class_weight, each null or a list")
+
+
+def _weights(content: object, k: int) -> Floats | None:
+    return (
+        None if content is None else _numbers(content, k, "class_weight", "0 or more and finite", least=0.0)
+    )
+
+
+def _numbers(content: object, k: int, name: str, expected_range: str, least: float = -inf) -> Floats:
+    """Read a list of finite numbers, each at least `least`."""
+
+    def sound(one: object) -> bool:
+        return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) and one >= least
+
+    match content:
+        case [*numbers] if len(numbers) == k and all(map(sound, numbers)):
+            return np.array(numbers, np.float64)
+    raise StorageError(f"{name} is {show(content)}; expected {k} numbers, {expected_range}")

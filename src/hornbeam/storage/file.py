@@ -13,7 +13,6 @@ from hornbeam.data.files.atomic_write import open_regular, write_atomic
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
 from hornbeam.storage.model import Model
-from hornbeam.storage.pickles import refuse_pickle, refuse_pickle_name
 
 __all__ = [
     "check_writable",
@@ -21,8 +20,12 @@ __all__ = [
     "encode",
     "read",
     "read_any",
+    "refuse_pickle_name",
     "write",
 ]
+
+# Opening a pickle runs code of its author.
+_PICKLES = frozenset({".cloudpickle", ".dill", ".jbl", ".joblib", ".pickle", ".pkl"})
 
 
 def encode(model: Model, *, as_tensors: bool = False) -> bytes:
@@ -99,7 +102,7 @@ def _read(file: BinaryIO) -> Model:
     """Read a model; if it is too large or its header is wrong, read only the header."""
     size = os.fstat(file.fileno()).st_size
     start = file.read(9)
-    refuse_pickle(start)
+    _refuse_pickle(start)
     most = tensors.LARGEST if tensors.are_tensors(start) else text.LARGEST
     if size > most:
         raise StorageError(f"the file has {size:,} bytes; expected at most {most:,}")
@@ -110,3 +113,26 @@ def _read(file: BinaryIO) -> Model:
     head += file.read(tensors.head_length(head, size))
     outline = tensors.read_head(head, size)
     return outline.model(file.read(outline.n_bytes))
+
+
+def _refuse_pickle(start: bytes) -> None:
+    """Raise `StorageError` if the content of a file starts like a pickle.
+
+    `start` has nine bytes or more. Pickles begin with 0x80 and their protocol, 2 to 5; safetensors have a brace behind
+    the eight bytes of a length, which can begin so too.
+    """
+    if start[:1] == b"\x80" and start[1:2] in (b"\2", b"\3", b"\4", b"\5") and start[8:9] != b"{":
+        raise StorageError(
+            "this is a pickle (of joblib, say), and Hornbeam does not open pickles: they run code. If you trust its "
+            "author, open it with what wrote it, then keep the model with hornbeam.save(model, 'model.hornbeam')"
+        )
+
+
+def refuse_pickle_name(path: str | PathLike[str]) -> None:
+    """Raise `StorageError` for a file name with the suffix of a pickle."""
+    name = Path(path)
+    if name.suffix.lower() in _PICKLES:
+        raise StorageError(
+            f"{os.fspath(path)!r} is the name of a pickle, which Hornbeam does not write: use "
+            f"{os.fspath(name.with_suffix('.hornbeam'))!r} for text, or {os.fspath(name.with_suffix('.safetensors'))!r}"
+        )

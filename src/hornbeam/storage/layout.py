@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.smoothing.replay import check_history
-from hornbeam.storage.decision import encode_decision
 from hornbeam.storage.limits import (
     DECISIONS,
     DEEPEST,
@@ -184,7 +183,7 @@ def header_of(model: Model, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any
     most = limits(kind)
     _check_histories(model)
     histories, _ = _histories(model.trees)
-    decision = None if model.is_several else encode_decision(model)
+    decision = None if model.is_several else _decision(model)
     header = {
         "format": "hornbeam",
         "version": list(KINDS[kind] if decision is None else max(KINDS[kind], DECISIONS)),
@@ -210,6 +209,18 @@ def _feature(feature: Feature) -> dict[str, Any]:
             encode_scalar(value, f"a category of {where}") for value in feature.categories
         ]
     return content
+
+
+def _decision(model: Model) -> dict[str, Any] | None:
+    """Encode the decision rule of a model as plain lists; None for the default rule."""
+    decision = model.tree.decision
+    if decision.is_default and model.settings.get("costs") is None and not model.learned.get("class_weight"):
+        return None
+    costs, weight = decision.costs, decision.class_weight
+    return {
+        "costs": None if costs is None else costs.matrix.tolist(),
+        "class_weight": None if weight is None else weight.tolist(),
+    }
 
 
 def _estimator(model: Model) -> dict[str, Any] | None:

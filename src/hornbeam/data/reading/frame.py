@@ -15,8 +15,14 @@ from hornbeam.data.reading.columns import (
     loses_digits,
     unusable_column_error,
 )
-from hornbeam.data.reading.named_rows import is_named_rows, missing_columns_error, read_named_rows
-from hornbeam.data.reading.raw_columns import RawColumns, as_array, check_shape
+from hornbeam.data.reading.raw_columns import (
+    RawColumns,
+    as_array,
+    check_shape,
+    is_named_rows,
+    missing_columns_error,
+    read_named_rows,
+)
 from hornbeam.data.schema import Schema, generated_names
 from hornbeam.errors import ContainerError, DataError, MissingExtraError, ParameterError
 

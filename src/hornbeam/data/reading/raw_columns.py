@@ -1,6 +1,6 @@
-"""The raw columns of X: one float matrix, or single columns, read from an array or a list of rows."""
+"""The raw columns of X: one float matrix, or single columns, read from an array, a list of rows, or dicts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
 from hornbeam.data.schema import Schema, generated_names, numeric_features
-from hornbeam.errors import DataError, SchemaError
+from hornbeam.errors import ContainerError, DataError, SchemaError
 from hornbeam.typing import Bools, Floats, Label
 
-__all__ = ["RawColumns", "as_array", "check_shape", "renamed_columns_error"]
+__all__ = [
+    "RawColumns",
+    "as_array",
+    "check_shape",
+    "is_named_rows",
+    "missing_columns_error",
+    "read_named_rows",
+    "renamed_columns_error",
+]
 
 RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -166,3 +174,54 @@ def _filled(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 def _shortened(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:5]))
     return f"[{shown}, ... {len(names) - 5} more]" if len(names) > 5 else f"[{shown}]"
+
+
+def is_named_rows(X: Any) -> bool:
+    """Whether X is a dict, or a list of dicts."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(isinstance(row, Mapping) for row in X)
+    return isinstance(X, Mapping) and not hasattr(X, "toarray")  # some sparse matrices are dicts
+
+
+def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | None = None) -> RawColumns:
+    """Read a dict as one row, or a list of dicts as rows; keys that are not in the schema are ignored.
+
+    None is a missing value, and so is an absent name that is not `needed`; by default all names of the schema
+    are.
+    """
+    rows: Sequence[Mapping[str, Any]] = [X] if isinstance(X, Mapping) else X
+    if schema is None or (isinstance(X, Mapping) and any(map(_is_column, X.values()))):
+        raise ContainerError(
+            f"X is a {'dict' if isinstance(X, Mapping) else 'list of dicts'}; expected a 2-D array, a list of rows "
+            "or a data frame. Convert it to a frame: pandas.DataFrame(X). A fitted model also takes one row as a "
+            "dict of single values, or a list of such dicts."
+        )
+    names = schema.names
+    for name in names if needed is None else needed:
+        at = next((at for at, row in enumerate(rows) if name not in row), None)
+        if at is not None:
+            raise missing_columns_error(
+                [other for other in names if other in (needed or names) and other not in rows[at]], at
+            )
+    columns = [_column([row.get(name) for row in rows], name) for name in names]
+    return RawColumns((len(rows), len(names)), None, tuple(columns), names)
+
+
+def missing_columns_error(names: Sequence[str], row: int | None = None) -> SchemaError:
+    """Return the error for rows without columns that the model tests."""
+    one = len(names) == 1
+    where = "" if row is None else f" (first in row {row})"
+    return SchemaError(
+        f"X lacks {len(names)} column{'s' * (not one)} that the model tests: {', '.join(map(repr, names))}{where}. "
+        f"Add {'it' if one else 'them'}, with None where a value is missing."
+    )
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+
+
+def _column(values: list[Any], name: str) -> Column:
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return Column.read(objects, name)

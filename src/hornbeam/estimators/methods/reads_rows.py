@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.reading.named_rows import is_named_rows
-from hornbeam.data.reading.raw_columns import renamed_columns_error
+from hornbeam.data.reading.raw_columns import is_named_rows, renamed_columns_error
 from hornbeam.data.rows import is_source_like, open_rows, read_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source

@@ -26,8 +26,7 @@ from hornbeam.estimators.parameters.validators import (
 )
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.growing.forced_splits import forced_splits
-from hornbeam.pruning import BayesRisk, CostComplexity
-from hornbeam.pruning.registry import PRUNERS
+from hornbeam.pruning import PRUNERS, BayesRisk, CostComplexity
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Fitter, Recipe
 from hornbeam.smoothing import HDP, HGS, Borrowing, Smoother
 from hornbeam.smoothing.registry import SMOOTHERS

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.evaluation.row_scores import losses
 from hornbeam.evaluation.score_intervals import Score, area_score, error_scores, mean, paired
+from hornbeam.evaluation.scores import losses
 from hornbeam.explain.wording import rule_text
 from hornbeam.export.wording import label_text, mean_text, pluralise
 from hornbeam.grid import Grid
