@@ -55,10 +55,12 @@ if TYPE_CHECKING:
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
     from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
-    from hornbeam.estimators.dask_classifier import DaskTreeClassifier
-    from hornbeam.estimators.dask_forest_classifier import DaskForestClassifier
-    from hornbeam.estimators.dask_forest_regressor import DaskForestRegressor
-    from hornbeam.estimators.dask_regressor import DaskTreeRegressor
+    from hornbeam.estimators.dask_names import (
+        DaskForestClassifier,
+        DaskForestRegressor,
+        DaskTreeClassifier,
+        DaskTreeRegressor,
+    )
     from hornbeam.estimators.distill import distill
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
@@ -84,10 +86,10 @@ else:
         "BoostedTreesRanker": ".estimators.ranker",
         "BoostedTreesRegressor": ".estimators.boosted_regressor",
         "Costs": ".tree",
-        "DaskForestClassifier": ".estimators.dask_forest_classifier",
-        "DaskForestRegressor": ".estimators.dask_forest_regressor",
-        "DaskTreeClassifier": ".estimators.dask_classifier",
-        "DaskTreeRegressor": ".estimators.dask_regressor",
+        "DaskForestClassifier": ".estimators.dask_names",
+        "DaskForestRegressor": ".estimators.dask_names",
+        "DaskTreeClassifier": ".estimators.dask_names",
+        "DaskTreeRegressor": ".estimators.dask_names",
         "DecisionRule": ".tree",
         "Feature": ".data",
         "ForestClassifier": ".estimators.forest_classifier",

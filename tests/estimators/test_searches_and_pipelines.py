@@ -89,14 +89,13 @@ def test_a_column_name_as_target_is_refused_in_memory():
         TreeClassifier().fit(X, "pay")
 
 
-def test_a_dask_frame_is_refused_with_the_estimator_for_it():
+def test_a_dask_frame_is_refused_without_a_client():
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(X, npartitions=2)
-    for use in (lambda: TreeClassifier().fit(frame, Y), lambda: TreeClassifier().fit(X, Y).predict(frame)):
-        with pytest.raises(
-            TypeError, match=r"lazy frame of dask.*compute\(\) first, or fit a hornbeam.DaskTree"
-        ):
-            use()
+    with pytest.raises(ParameterError, match=r"no current client of Dask.*distributed\.Client"):
+        TreeClassifier().fit(frame, Y)
+    with pytest.raises(TypeError, match=r"lazy frame of dask.*compute\(\) first, or fit .* with a client"):
+        TreeClassifier().fit(X, Y).explain(frame)
 
 
 def test_a_dask_classifier_is_saved_as_its_tree_classifier(tmp_path):

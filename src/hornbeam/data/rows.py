@@ -17,6 +17,7 @@ from hornbeam.typing import Floats
 
 __all__ = [
     "are_paths",
+    "is_collection",
     "is_source",
     "is_source_like",
     "open_rows",
@@ -44,11 +45,11 @@ def open_rows(
 
     Parameters
     ----------
-    X : array-like, data frame, dict or list of dicts, Table, path, paths or Source
+    X : array-like, data frame, dict or list of dicts, Table, path, paths, Source or dask collection
         A new form of rows is one more branch here.
     y, weight, groups : array-like or str, optional
-        Names of columns if X is files. None if X is a Table or a Source, which has its own; the name of its target is
-        accepted with `target`.
+        Names of columns if X is files; names or collections if X is a collection. None if X is a Table or a Source,
+        which has its own; the name of its target is accepted with `target`.
     schema : Schema, optional
         The schema to match; inferred by default.
     needed : collection of str, optional
@@ -58,7 +59,7 @@ def open_rows(
     target : Kind, optional
         The kind of target that the rows must have. None: a target is read if there is one.
     engine : Engine, optional
-        Reads files; this thread by default.
+        Reads files; this thread by default. One with `write_rows`, as `DaskEngine`, writes a collection as files.
     labelled : bool, default False
         Leave out the rows of files without a target, which are an error otherwise.
     keep : sequence of str, default ()
@@ -80,6 +81,19 @@ def open_rows(
     """
     if isinstance(keep, str):
         raise ParameterError(f"keep is {keep!r}; expected a sequence of names, such as [{keep!r}].")
+    if is_collection(X) and hasattr(engine, "write_rows"):
+        _check_target(y, target)
+        return _open_collection(
+            X,
+            (y, weight, groups),
+            engine,
+            schema=schema,
+            needed=needed,
+            class_weight=class_weight,
+            target=target,
+            labelled=labelled,
+            keep=keep,
+        )
     factors = class_weight if schema is not None and isinstance(class_weight, np.ndarray) else None
     if are_paths(X):
         _check_names(X, y, weight, groups, needs_target=target is not None)
@@ -104,10 +118,7 @@ def open_rows(
         if schema is not None:
             _check_schema(X, schema, needed, target is not None)
         return _weighted_source(X, factors)
-    if target is not None and y is None:
-        raise DataError(
-            "y is None; expected the class, or the number, of each row. Pass y, or a Table that was read with it."
-        )
+    _check_target(y, target)
     table = Table.read(
         X,
         y,
@@ -157,6 +168,18 @@ def are_paths(X: Any) -> bool:
 def is_source(X: Any) -> bool:
     """Whether X is a `Source`."""
     return hasattr(X, "partitions") and hasattr(X, "schema") and hasattr(X, "read")
+
+
+def is_collection(X: Any) -> bool:
+    """Whether X is a data frame, series or array of Dask; those of xarray have no partitions.
+
+    Examples
+    --------
+    >>> is_collection([[1.0], [2.0]])
+    False
+    """
+    kind = type(X)  # a frame in memory takes long to say that it has no such attribute
+    return hasattr(kind, "__dask_graph__") and hasattr(kind, "npartitions")
 
 
 def is_source_like(X: Any) -> bool:
@@ -213,6 +236,27 @@ def _open_files(paths: Any, **columns: Any) -> Source:
         if isinstance(paths, (list, tuple)) and not any(map(exists, paths)):
             raise DataError(f"{_described(paths)}. {error}{_if_values(paths)}") from error
         raise
+
+
+def _open_collection(X: Any, columns: tuple[Any, Any, Any], engine: Any, **options: Any) -> Source:
+    """Let the engine write a collection as files, and open them; they are deleted with the source."""
+    written = engine.write_rows(X, *columns)
+    try:
+        source: Any = open_rows(
+            written.path, written.target, written.weight, groups=written.groups, engine=engine, **options
+        )
+    except BaseException:
+        written.close()
+        raise
+    return replace(source, written=written)  # type: ignore[no-any-return]
+
+
+def _check_target(y: Any, target: Kind | None) -> None:
+    """Require a target, if there must be one."""
+    if target is not None and y is None:
+        raise DataError(
+            "y is None; expected the class, or the number, of each row. Pass y, or a Table that was read with it."
+        )
 
 
 def _needed_features(schema: Schema | None, needed: Collection[str] | None) -> Schema | None:

@@ -18,6 +18,7 @@ __all__ = [
     "Source",
     "blank_columns",
     "has_groups",
+    "names_of",
     "read_features",
     "row_blocks",
 ]
@@ -121,6 +122,17 @@ def has_groups(source: Source) -> bool:
     return bool(getattr(source, "has_groups", False))
 
 
+def names_of(rows: Table | Source) -> tuple[str, ...] | None:
+    """Return the names of the columns; None if they had none before they were read.
+
+    Examples
+    --------
+    >>> print(names_of(MemorySource(Table.read([[1.0], [2.0]]))))
+    None
+    """
+    return getattr(rows, "names", rows.schema.names)  # a source of another library has a schema alone
+
+
 def row_blocks(n_rows: int, block: int) -> list[Partition]:
     """Divide rows in memory into partitions of `block` rows.
 
@@ -208,6 +220,11 @@ class MemorySource:
     def class_weight(self) -> Floats | None:
         """Factor of each class in the search for splits; None if all are 1."""
         return self.table.class_weight
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns; None if they had none."""
+        return self.table.names
 
     @property
     def has_groups(self) -> bool:

@@ -5,6 +5,7 @@ Reading order:
 - `hornbeam.data.engine`: the protocol, with one method, ``reduce``.
 - `spark`: Spark; the shorter example.
 - `dask`: Dask.
+- `dask_rows`: dask collections as rows of a fit and of predictions.
 - `dask_checks`: checks of a Dask cluster, and its errors in plain words.
 - `ray`: Ray.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from itertools import batched, count
@@ -26,12 +27,15 @@ from hornbeam.data.engine import (
     group_partitions,
 )
 from hornbeam.engines.dask_checks import WHEN_LATE, check_cluster, explained
-from hornbeam.errors import EngineError
+from hornbeam.engines.dask_rows import write_collection
+from hornbeam.errors import EngineError, ParameterError, import_extra
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["DaskEngine"]
+    from hornbeam.data.files.scratch import WrittenRows
+
+__all__ = ["DaskEngine", "current_client", "writing_engine"]
 
 # Above 2, groups are assigned one by one, to threads or by the scheduler, so that slow ones are balanced.
 _GROUPS_PER_THREAD = 3
@@ -61,6 +65,9 @@ class DaskEngine:
     deadline : float, optional
         Time limit of a pass in seconds. By default a pass fails when none of its tasks runs for ten minutes, or when
         the same tasks run for three hours and for ten times the longest pass so far.
+    folder : path, optional
+        Folder that all workers see under this name: the rows of a dask collection are written there, and deleted after
+        the fit. By default that for temporary files, which works if all workers are on this machine.
 
     Raises
     ------
@@ -95,6 +102,7 @@ class DaskEngine:
     fan_in: int = 8
     retries: int = 3
     deadline: float | None = None
+    folder: Any = None
     _longest: float = field(default=0.0, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -161,6 +169,10 @@ class DaskEngine:
             self._longest = max(self._longest, monotonic() - begin)
             return results
 
+    def write_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> WrittenRows:
+        """Let Dask write a collection as Parquet files, which are deleted when the result is closed."""
+        return write_collection(X, y, sample_weight, groups, self.client, self.folder)
+
     def close(self) -> None:
         """Do nothing: the client belongs to the caller, and a pass leaves nothing on the workers."""
 
@@ -203,6 +215,29 @@ class DaskEngine:
             f"A pass over the data did not end in time. Workers that are left: {len(running)}; tasks that run on "
             f"them: {n_tasks}. {WHEN_LATE} The dashboard is at {self.client.dashboard_link}."
         )
+
+
+def current_client() -> Client:
+    """Return the current client; raise `ParameterError` without one."""
+    import_extra("distributed", "dask", "A fit on a Dask cluster")
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError as error:
+        raise ParameterError(
+            "There is no current client of Dask; expected one. Connect first: distributed.Client(address), or Client() "
+            "for processes on this machine."
+        ) from error
+
+
+def writing_engine(engine: Any, folder: Any = None) -> DaskEngine:
+    """Return an engine that writes collections to a folder: the given one, or one of the current client."""
+    writer = engine if isinstance(engine, DaskEngine) else DaskEngine(current_client())
+    if folder:
+        writer = copy(writer)
+        writer.folder = folder
+    return writer
 
 
 def _n_bytes(shared: Any) -> int:

@@ -7,8 +7,7 @@ Reading order:
 - `boosted_classifier`, `boosted_regressor`, `ranker`: gradient boosted trees.
 - `rule_classifier`: an ordered list of rules, made from a tree.
 - `smoothed_classifier`: trees of other libraries with smoothed probabilities.
-- `dask_classifier`, `dask_regressor`: a `TreeClassifier` or `TreeRegressor` on a Dask cluster.
-- `dask_forest_classifier`, `dask_forest_regressor`: a forest on a Dask cluster.
+- `dask_names`: trees and forests with the client of a Dask cluster.
 - `distill`: one tree that approximates another model.
 - `fit_tree`, `fit_forest`: parameters and rows to a fitted tree or forest, without scikit-learn.
 - `parameters/`: from strings and numbers to growers, smoothers, pruners and trainers.

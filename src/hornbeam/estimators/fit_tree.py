@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hornbeam.data.sources import MemorySource, Source
+from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
 from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.fields import ForestParameters, TreeClassifierParameters, TreeParameters
@@ -24,7 +24,7 @@ from hornbeam.typing import Counts, Floats
 if TYPE_CHECKING:
     from hornbeam.ensembles.forest.trainer import ForestResult
 
-__all__ = ["Fitted", "fit_forest", "fit_tree", "names_of"]
+__all__ = ["Fitted", "fit_forest", "fit_tree"]
 
 
 class Fitted(NamedTuple):
@@ -88,12 +88,11 @@ def fit_tree(
         if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
             fitter = tree_fitter(parameters, source, plan.rows)
         tree = fit(source, fitter, engine, plan=plan, cache=cache, on_progress=on_progress, n_jobs=threads)
-    names = names_of(rows)
     if not isinstance(parameters, TreeClassifierParameters):
-        return Fitted(tree, names)
+        return Fitted(tree, names_of(rows))
     tree = with_decision(tree, DecisionRule.of(parameters.costs, rows.class_weight, rows.schema.classes))
     shares = known_shares(tree, rows) if isinstance(rows, Table) else None
-    return Fitted(tree, names, rows.class_weight, shares)
+    return Fitted(tree, names_of(rows), rows.class_weight, shares)
 
 
 def fit_forest(
@@ -127,9 +126,3 @@ def fit_forest(
     if plan.rows < rows.n_rows:  # parameters that are shares of all rows are shares of the sample
         trainer = forest_trainer(parameters, rows, plan.rows)
     return from_source.fit_forest(rows, trainer, engine, plan=plan, n_jobs=threads, on_progress=on_progress)
-
-
-def names_of(rows: Table | Source) -> tuple[str, ...] | None:
-    """Return the names of the columns; None for rows in memory without names."""
-    table = rows.table if isinstance(rows, MemorySource) else rows
-    return table.names if isinstance(table, Table) else table.schema.names

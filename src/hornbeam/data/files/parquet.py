@@ -13,6 +13,7 @@ from hornbeam.data.files.footers import (
     row_group_partitions,
 )
 from hornbeam.data.files.paths import Paths, list_files, need_arrow
+from hornbeam.data.files.scratch import WrittenRows
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
 from hornbeam.data.fingerprint import fingerprint
@@ -49,6 +50,8 @@ class ParquetSource:
         The partitions of the rows that are kept.
     copies : bool, default False
         Whether rows of equal values and target are a group.
+    written : WrittenRows or None, default None
+        The temporary folder of the files, if a collection was written there.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class ParquetSource:
     fingerprint: str
     addresses: tuple[Partition, ...] = field(repr=False)
     copies: bool = False
+    written: WrittenRows | None = field(default=None, repr=False)
 
     @classmethod
     def open(
@@ -232,6 +236,11 @@ class ParquetSource:
     def class_weight(self) -> Floats | None:
         """Factor of each class in the search for splits; None if all are 1."""
         return self.weight_scale.class_factors
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the features; None if they were generated when an array was written."""
+        return self.schema.names if self.written is None or self.written.named else None
 
     @property
     def has_groups(self) -> bool:

@@ -6,12 +6,14 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import KW_ONLY, InitVar, dataclass
 from os import PathLike
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from uuid import uuid4
+from weakref import finalize
 
 from hornbeam.data.files.atomic_write import (
     create_locked,
@@ -22,7 +24,7 @@ from hornbeam.data.files.atomic_write import (
 )
 from hornbeam.errors import StorageError
 
-__all__ = ["open_draft", "remove_drafts", "scratch_folder"]
+__all__ = ["WrittenRows", "open_draft", "remove_drafts", "scratch_folder"]
 
 _PREFIX = "hornbeam-"
 _IN_USE = "in-use"  # name of the file that the owner of a folder keeps locked; the machine's name follows
@@ -43,6 +45,29 @@ def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
             yield str(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(eq=False)
+class WrittenRows:
+    """Rows that were written as Parquet files of a temporary folder, and the names of their columns.
+
+    The folder is deleted by `close`, or with the last reference to this object. A copy in another process is None.
+    """
+
+    path: str
+    target: str | None
+    weight: str | None
+    groups: str | None
+    _: KW_ONLY
+    named: bool  # whether the columns had names before
+    folder: str
+    stack: InitVar[ExitStack]
+
+    def __post_init__(self, stack: ExitStack) -> None:
+        self.close = finalize(self, stack.close)
+
+    def __reduce__(self) -> Any:
+        return type(None), ()
 
 
 @contextmanager

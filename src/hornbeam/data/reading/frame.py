@@ -158,7 +158,7 @@ def _lazy_frame_error(X: Any) -> ContainerError:
     """Return the error for a frame whose rows are not in memory."""
     library = type(X).__module__.partition(".")[0]
     if library in ("dask", "dask_expr"):
-        advice = "Call compute() first, or fit a hornbeam.DaskTreeClassifier, or another estimator of Dask"
+        advice = "Call compute() first, or fit a tree or a forest with a client (distributed.Client)"
     else:
         advice = "Call collect() first"
     return ContainerError(f"X is a lazy frame of {library}; expected rows in memory. {advice}.")

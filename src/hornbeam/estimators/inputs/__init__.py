@@ -1,10 +1,9 @@
-"""Input of estimators: targets, files, dask collections, and warnings about the data.
+"""Input of estimators: targets, files, collections, and warnings about the data.
 
 Reading order:
 
 - `targets`: read `y`.
-- `sources`: paths and sources instead of arrays, in `fit` and in prediction methods.
+- `sources`: paths, sources and dask collections instead of arrays, in `fit` and in prediction methods.
 - `prediction_columns`: predictions as columns.
-- `dask_rows`: write dask collections as files.
 - `fit_warnings`: doubtful columns, rounded integers, too many classes.
 """

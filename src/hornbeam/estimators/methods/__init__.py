@@ -11,7 +11,6 @@ Reading order:
 - `update`: the work of `update` and `forget`.
 - `interval_calibration`: `calibrate_intervals`.
 - `ensemble_methods`: training of forests and boosted trees.
-- `dask_methods`: fit and predictions on a Dask cluster.
 - `progress`: scikit-learn's callbacks.
 - `locks`: one thread at a time fits or updates an estimator.
 """

@@ -5,12 +5,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.sources import names_of
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.errors import warn
-from hornbeam.estimators.fit_tree import fit_forest, names_of
+from hornbeam.estimators.fit_tree import fit_forest
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns, warn_about_rows
 from hornbeam.estimators.inputs.sources import open_training
 from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_scores
@@ -62,19 +63,21 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+        X : array-like or data frame of shape (n_rows, n_features), path, paths, Source or dask collection
             Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows need not fit in memory.
+            patterns, whose rows need not fit in memory. Or a dask DataFrame or Array, which Dask writes as Parquet
+            files first, one per partition.
         y : array-like of shape (n_rows,), or str
-            Class labels or numbers; for files, the name of the column.
+            Class labels or numbers; for files, the name of the column; for a dask collection that or a collection.
         sample_weight : array-like of shape (n_rows,) or str, default=None
-            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+            Row weights, as `y`: a row of weight 2 counts as two rows. For files, the name of the column.
         groups : array-like of shape (n_rows,) or str, default=None
             Rows that belong together, such as the visits of a patient: they are drawn together for a tree. Or the name
             of their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
         engine : Engine, default=None
             What reads and counts the rows of files, and grows the trees, such as a cluster; None: `n_jobs` threads of
-            this process. The forest does not depend on it.
+            this process, or for a dask collection its current client (`distributed.get_client`). The forest does not
+            depend on it.
         grow_rows : int, default=None
             Grow on a sample of this size, then count all rows in every tree. None: on all rows if they fit in
             `memory`, else on a sample of as many as fit, up to 5 million.
@@ -87,12 +90,15 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
             Itself, fitted.
         """
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
-        with Progress(self, X, y, sample_weight) as progress:
-            rows, classes = open_training(self, X, y, sample_weight, groups, engine)
+        with (
+            Progress(self, X, y, sample_weight) as progress,
+            open_training(self, X, y, sample_weight, groups, engine) as training,
+        ):
+            rows, classes = training.rows, training.classes
             result, table = fit_forest(
                 self,
                 rows,
-                engine=engine,
+                engine=training.engine,
                 grow_rows=grow_rows,
                 memory=memory,
                 n_jobs=self.n_jobs,

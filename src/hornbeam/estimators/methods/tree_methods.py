@@ -78,19 +78,20 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+        X : array-like or data frame of shape (n_rows, n_features), path, paths, Source or dask collection
             Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
-            patterns, whose rows need not fit in memory.
+            patterns, whose rows need not fit in memory. Or a dask DataFrame or Array, which Dask writes as Parquet
+            files first, one per partition.
         y : array-like of shape (n_rows,), or str
-            Class labels or numbers; for files, the name of the column.
+            Class labels or numbers; for files, the name of the column; for a dask collection that or a collection.
         sample_weight : array-like of shape (n_rows,) or str, default=None
-            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
+            Row weights, as `y`: a row of weight 2 counts as two rows. For files, the name of the column.
         groups : array-like of shape (n_rows,) or str, default=None
             Rows that belong together, such as the visits of a patient: they are held out together. Or the name of
             their column in a data frame or in files, which is then no feature. "copies": equal rows are a group.
         engine : Engine, default=None
-            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
-            tree does not depend on it.
+            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process, or for
+            a dask collection its current client (`distributed.get_client`). The tree does not depend on it.
         grow_rows : int, default=None
             Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
             most 20 million, else on a sample of up to 5 million.
@@ -99,8 +100,9 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             default tree are then chosen on another sample than in memory. None: 2**29. The process needs about 2.5
             times as much for rows that are read into memory.
         cache : path or False, default=None
-            Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
-            files are read again for each level.
+            Folder for the encoded rows of files that do not fit in memory. None: a temporary one, or none on a
+            cluster. False: no cache, the files are read again for each level. The files of a dask collection are
+            written to a temporary folder in this one, which all workers must see under this name.
 
         Returns
         -------
@@ -108,20 +110,23 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             Itself, fitted.
         """
         grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
-        with Progress(self, X, y, sample_weight) as progress:
-            rows, classes = open_training(self, X, y, sample_weight, groups, engine)
+        with (
+            Progress(self, X, y, sample_weight) as progress,
+            open_training(self, X, y, sample_weight, groups, engine, cache) as training,
+        ):
             fitted = fit_tree(
                 self,
-                rows,
-                engine=engine,
+                training.rows,
+                engine=training.engine,
                 grow_rows=grow_rows,
                 memory=memory,
-                cache=cache,
+                cache=training.cache,
                 n_jobs=self.n_jobs,
-                on_progress=progress.listener(rows.n_rows),
+                on_progress=progress.listener(training.rows.n_rows),
                 warn=warn_about_rows,
             )
-            self._set_fitted_tree(fitted, classes)  # last, so that a failed fit leaves the old attributes
+            # Last, so that a failed fit leaves the old attributes.
+            self._set_fitted_tree(fitted, training.classes)
         return self
 
     def _set_fitted_tree(self, fitted: Fitted, classes: NDArray[Any] | None) -> None:

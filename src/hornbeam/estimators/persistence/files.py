@@ -170,11 +170,8 @@ def trusted_types() -> list[str]:
     'hornbeam.estimators.tree_classifier.TreeClassifier'
     """
     modules = {name: module for name, (module, _) in _REGISTRY.items()}
-    modules |= {"DaskTreeClassifier": "dask_classifier", "DaskTreeRegressor": "dask_regressor"}
-    modules |= {
-        "DaskForestClassifier": "dask_forest_classifier",
-        "DaskForestRegressor": "dask_forest_regressor",
-    }
+    kinds = ("TreeClassifier", "TreeRegressor", "ForestClassifier", "ForestRegressor")
+    modules |= {f"Dask{name}": "dask_names" for name in kinds}
     modules |= {"SmoothedClassifier": "smoothed_classifier"}
     return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
 
