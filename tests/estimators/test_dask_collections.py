@@ -87,6 +87,19 @@ def test_an_array_has_no_names_and_needs_no_client(client):
         np.testing.assert_array_equal([low.compute(), high.compute()], expected.predict_interval(numbers))
 
 
+def test_labels_of_an_array_may_be_in_memory(client):
+    numbers, kinds = RNG.normal(size=(90, 2)).round(1), RNG.choice(["a", "b"], 90).tolist()
+    X, times = da.from_array(numbers, chunks=(40, 2)), RNG.exponential(size=90)
+    expected = TreeClassifier("cart").fit(numbers, kinds, times)
+    with client.as_current():
+        assert TreeClassifier("cart").fit(X, kinds, times).tree_.digest == expected.tree_.digest
+        for y in (kinds[1:], da.from_array(np.array(kinds[1:]))):
+            with pytest.raises(DataError, match=r"y has the shape \(89,\); expected \(90,\)"):
+                TreeClassifier().fit(X, y)
+        with pytest.raises(ParameterError, match="X is a dask collection, and y is a list; expected one too"):
+            TreeClassifier().fit(FRAME[FEATURES], kinds)
+
+
 def test_another_engine_reads_what_the_client_wrote(client):
     tree = CASES[0][1]
     with client.as_current():

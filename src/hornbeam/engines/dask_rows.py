@@ -48,25 +48,38 @@ def _frame(X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, list[s
         from dask.dataframe import from_dask_array
 
         X = X.rechunk({1: -1})
-        chunks = X.chunks[0]
+        chunks = None if np.isnan(X.chunks[0]).any() else X.chunks[0]
         X = from_dask_array(X, columns=list(generated_names(X.shape[1])))
     names: list[str | None] = []
     for role, column in (("y", y), ("sample_weight", sample_weight), ("groups", groups)):
         name = column
         if column is not None and not isinstance(column, str):
-            if not is_collection(column):
+            if chunks is not None and (_is_array(column) or not is_collection(column)):
+                column = _chunked(column, chunks, role)
+            elif not is_collection(column):
                 raise ParameterError(
                     f"X is a dask collection, and {role} is a {type(column).__name__}; expected one too, or the "
                     "name of its column. Make it a dask Series or Array of the same partitions."
                 )
-            if chunks is not None and _is_array(column) and not np.isnan(chunks).any():
-                column = column.rechunk((chunks,))
             name = role
             while name in X.columns:
                 name += "_"
             X = X.assign(**{name: column})
         names.append(name)
     return X, names
+
+
+def _chunked(column: Any, chunks: Sequence[int], role: str) -> Any:
+    """Return an array in memory, or one of Dask, as one of Dask in the chunks of X."""
+    from dask.array import from_array
+
+    if not is_collection(column):
+        column = from_array(np.asarray(column))
+    if column.shape != (sum(chunks),):
+        raise DataError(
+            f"{role} has the shape {column.shape}; expected ({sum(chunks)},). Pass one value per row."
+        )
+    return column.rechunk((chunks,))
 
 
 def _check_columns(part: Any, names: list[str]) -> Any:

@@ -69,10 +69,12 @@ class _OnDask(MetaEstimatorMixin, HornbeamEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight, groups, grow_rows, memory
+        X, y, sample_weight, groups
             As in `fit` of the estimator. One tree is fitted to rows in memory in this process.
         engine : Engine, default=None
             What reads and counts the rows, and grows the trees of a forest; None: ``DaskEngine(client)``.
+        grow_rows, memory
+            As in `fit` of the estimator.
         cache : path or False, default=None
             As in `TreeClassifier.fit`; for a forest, the folder for the files of a dask collection.
 
