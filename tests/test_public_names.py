@@ -1,9 +1,11 @@
 """Public names: each is listed, documented with an example, and imported only when used."""
 
+import ast
 import doctest
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,19 @@ def test_the_public_names_are_sorted_and_without_repeats():
 def test_a_public_name_can_be_had_and_is_listed(name):
     assert getattr(hornbeam, name) is getattr(hornbeam, name)
     assert name in dir(hornbeam)
+
+
+def test_type_checkers_find_each_name_where_it_is_imported_from():
+    stub = ast.parse(Path(hornbeam.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    listed = {
+        f"{alias.asname} {node.module}.{alias.name}"
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    modules = {"errors": "", **hornbeam._MODULES}
+    assert listed == {f"{name} hornbeam{module}.{name}" for name, module in modules.items()}
+    assert sorted([*modules, "__version__"]) == hornbeam.__all__
 
 
 @pytest.mark.parametrize("name", THINGS)

@@ -49,81 +49,52 @@ __all__ = [
     "workbench",
 ]
 
-TYPE_CHECKING = False  # type checkers take it as True, and `typing` need not be imported
-if TYPE_CHECKING:
-    from hornbeam import errors
-    from hornbeam.data import Feature, Schema, Table
-    from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
-    from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
-    from hornbeam.estimators.dask_names import (
-        DaskForestClassifier,
-        DaskForestRegressor,
-        DaskTreeClassifier,
-        DaskTreeRegressor,
-    )
-    from hornbeam.estimators.distill import distill
-    from hornbeam.estimators.forest_classifier import ForestClassifier
-    from hornbeam.estimators.forest_regressor import ForestRegressor
-    from hornbeam.estimators.persistence.files import diff, load, save, trusted_types
-    from hornbeam.estimators.ranker import BoostedTreesRanker
-    from hornbeam.estimators.rule_classifier import RuleClassifier
-    from hornbeam.estimators.smoothed_classifier import SmoothedClassifier
-    from hornbeam.estimators.tree_classifier import TreeClassifier
-    from hornbeam.estimators.tree_regressor import TreeRegressor
-    from hornbeam.explain.candidates.list_splits import candidate_splits
-    from hornbeam.explain.scorecard import scorecard
-    from hornbeam.growing.grower import Grower
-    from hornbeam.growing.impurity import impurity
-    from hornbeam.recipe import Recipe
-    from hornbeam.reporting import model_card, report
-    from hornbeam.reporting.versions import show_versions
-    from hornbeam.smoothing.replay import recount
-    from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
-    from hornbeam.web_editor import workbench
-else:
-    _MODULES = {
-        "BoostedTreesClassifier": ".estimators.boosted_classifier",
-        "BoostedTreesRanker": ".estimators.ranker",
-        "BoostedTreesRegressor": ".estimators.boosted_regressor",
-        "Costs": ".tree",
-        "DaskForestClassifier": ".estimators.dask_names",
-        "DaskForestRegressor": ".estimators.dask_names",
-        "DaskTreeClassifier": ".estimators.dask_names",
-        "DaskTreeRegressor": ".estimators.dask_names",
-        "DecisionRule": ".tree",
-        "Feature": ".data",
-        "ForestClassifier": ".estimators.forest_classifier",
-        "ForestRegressor": ".estimators.forest_regressor",
-        "Grower": ".growing.grower",
-        "Recipe": ".recipe",
-        "RuleClassifier": ".estimators.rule_classifier",
-        "Schema": ".data",
-        "Skeleton": ".tree",
-        "SmoothedClassifier": ".estimators.smoothed_classifier",
-        "Table": ".data",
-        "Tree": ".tree",
-        "TreeClassifier": ".estimators.tree_classifier",
-        "TreeRegressor": ".estimators.tree_regressor",
-        "candidate_splits": ".explain.candidates.list_splits",
-        "diff": ".estimators.persistence.files",
-        "distill": ".estimators.distill",
-        "impurity": ".growing.impurity",
-        "load": ".estimators.persistence.files",
-        "model_card": ".reporting",
-        "recount": ".smoothing.replay",
-        "report": ".reporting",
-        "save": ".estimators.persistence.files",
-        "scorecard": ".explain.scorecard",
-        "show_versions": ".reporting.versions",
-        "trusted_types": ".estimators.persistence.files",
-        "workbench": ".web_editor",
-    }
+# Type checkers read __init__.pyi.
+_MODULES = {
+    "BoostedTreesClassifier": ".estimators.boosted_classifier",
+    "BoostedTreesRanker": ".estimators.ranker",
+    "BoostedTreesRegressor": ".estimators.boosted_regressor",
+    "Costs": ".tree",
+    "DaskForestClassifier": ".estimators.dask_names",
+    "DaskForestRegressor": ".estimators.dask_names",
+    "DaskTreeClassifier": ".estimators.dask_names",
+    "DaskTreeRegressor": ".estimators.dask_names",
+    "DecisionRule": ".tree",
+    "Feature": ".data",
+    "ForestClassifier": ".estimators.forest_classifier",
+    "ForestRegressor": ".estimators.forest_regressor",
+    "Grower": ".growing.grower",
+    "Recipe": ".recipe",
+    "RuleClassifier": ".estimators.rule_classifier",
+    "Schema": ".data",
+    "Skeleton": ".tree",
+    "SmoothedClassifier": ".estimators.smoothed_classifier",
+    "Table": ".data",
+    "Tree": ".tree",
+    "TreeClassifier": ".estimators.tree_classifier",
+    "TreeRegressor": ".estimators.tree_regressor",
+    "candidate_splits": ".explain.candidates.list_splits",
+    "diff": ".estimators.persistence.files",
+    "distill": ".estimators.distill",
+    "impurity": ".growing.impurity",
+    "load": ".estimators.persistence.files",
+    "model_card": ".reporting",
+    "recount": ".smoothing.replay",
+    "report": ".reporting",
+    "save": ".estimators.persistence.files",
+    "scorecard": ".explain.scorecard",
+    "show_versions": ".reporting.versions",
+    "trusted_types": ".estimators.persistence.files",
+    "workbench": ".web_editor",
+}
 
-    def __getattr__(name):
-        import hornbeam.errors
-        from hornbeam.lazy import lazy_attribute
 
-        return hornbeam.errors if name == "errors" else lazy_attribute(globals(), _MODULES, name)
+def __getattr__(name):
+    import hornbeam.errors
+    from hornbeam.lazy import lazy_attribute
 
-    def __dir__():
-        return __all__
+    return hornbeam.errors if name == "errors" else lazy_attribute(globals(), _MODULES, name)
+
+
+def __dir__():
+    return __all__

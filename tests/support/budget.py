@@ -25,19 +25,22 @@ def sizes(root: Path = ROOT) -> dict[str, int]:
     paths = sorted((root / "src").rglob("*.py"))
     source = "".join(path.read_text(encoding="utf-8") for path in paths)
     folders = Counter(path.parent.relative_to(root).as_posix() for path in paths)
-    ruff = project["ruff"]["lint"]
+    ruff, contracts = project["ruff"]["lint"], project["importlinter"]["contracts"]
     return {
         "lines of src": source.count("\n"),
         "files of src": len(paths),
         "noqa in src": len(re.findall("# noqa", source)),
         "type: ignore in src": len(re.findall("# type: ignore", source)),
         "rules that ruff ignores": sum(map(len, [ruff["ignore"], *ruff["per-file-ignores"].values()])),
-        "ignored imports of import-linter": sum(
-            len(contract.get("ignore_imports", [])) for contract in project["importlinter"]["contracts"]
-        ),
+        "ignored imports of import-linter": _entries(contracts, "ignore_imports"),
+        "allowed importers of import-linter": _entries(contracts, "allowed_importers"),
         "overrides of mypy": len(project["mypy"]["overrides"]),
         **{f"files of {folder}": n for folder, n in sorted(folders.items()) if n > FILES_PER_FOLDER},
     }
+
+
+def _entries(contracts: list[dict[str, Any]], name: str) -> int:
+    return sum(len(contract.get(name, [])) for contract in contracts)
 
 
 def limits(path: Path = TABLE) -> dict[str, Any]:
