@@ -13,9 +13,8 @@ from sklearn.model_selection import train_test_split
 from hornbeam import TreeClassifier, TreeRegressor, report
 from hornbeam.data import Table
 from hornbeam.explain import interval
-from hornbeam.explain.wording import rule_texts
 from hornbeam.export import to_javascript, to_json
-from hornbeam.export.wording import branches, label_text
+from hornbeam.export.wording import branches, label_text, rule_texts
 
 DOCS = Path(__file__).parent
 TARGET = DOCS / "_static" / "demo"

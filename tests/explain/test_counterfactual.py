@@ -14,7 +14,7 @@ from hornbeam import Table, TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.explain import counterfactuals
-from hornbeam.explain.distance import Distance
+from hornbeam.explain.counterfactual import Distance
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import predict_rows, route

@@ -1,7 +1,7 @@
 """Small texts of the report, and what the page's threshold needs."""
 
 from hornbeam import TreeClassifier
-from hornbeam.explain.candidates.competitors import competitors
+from hornbeam.explain.candidates.list_splits import competitors
 from hornbeam.reporting.markup import Markup, element, joined
 from hornbeam.reporting.payload import safe_json
 from hornbeam.reporting.reported_model import ReportedModel

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hornbeam.data.rows import require_in_memory
 from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.refits import Refits, fitted, seed_parameters
-from hornbeam.explain.wording import rule_texts
 from hornbeam.export.wording import (
     feature_name,
     label_text,
@@ -22,6 +21,7 @@ from hornbeam.export.wording import (
     number_text,
     pluralise,
     probability_text,
+    rule_texts,
     shortened,
 )
 from hornbeam.grid import Grid

@@ -1,18 +1,17 @@
 """Explanations of a tree and its predictions.
 
-1. `wording`: conditions and values as text and JSON.
-2. `path`: decision paths of a row; `row_terms`: the terms of its leaf.
-3. `borrowed_rows`: sources of the rows that a node borrowed.
-4. `reasons`: how far each feature moved a prediction.
-5. `explanation`: all of these for each row.
-6. `shapley`: SHAP values.
-7. `counterfactual`: changes that lead to another prediction; `distance`: their size; `term_moves`: those within a leaf.
-8. `intervals`: intervals of probabilities and means.
-9. `leaves`: table of leaves.
-10. `candidates`: candidate splits of a node.
-11. `leaf_sums`: exact sums of new rows; `drift`: new rows compared with the training rows; `unseen`: unseen
+1. `path`: decision paths of a row; `row_terms`: the terms of its leaf.
+2. `borrowed_rows`: sources of the rows that a node borrowed.
+3. `reasons`: how far each feature moved a prediction.
+4. `explanation`: all of these for each row.
+5. `shapley`: SHAP values.
+6. `counterfactual`: changes that lead to another prediction; `term_moves`: those within a leaf.
+7. `intervals`: intervals of probabilities and means.
+8. `leaves`: table of leaves.
+9. `candidates`: candidate splits of a node.
+10. `leaf_sums`: exact sums of new rows; `drift`: new rows compared with the training rows; `unseen`: unseen
     categories in new rows.
-12. `scorecard`: points per segment.
+11. `scorecard`: points per segment.
 """
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows

@@ -16,13 +16,20 @@ from numpy.typing import NDArray
 from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain.distance import Distance
 from hornbeam.explain.term_moves import term_moves
-from hornbeam.explain.wording import condition_dict, value_of, value_text
-from hornbeam.export.wording import condition_text, label_text, mean_text, plain_label, probability_text
+from hornbeam.export.wording import (
+    condition_dict,
+    condition_text,
+    label_text,
+    mean_text,
+    plain_label,
+    probability_text,
+    value_of,
+    value_text,
+)
 from hornbeam.grid import Grid
 from hornbeam.tree import Condition, Tree
-from hornbeam.tree.condition import branch_condition
+from hornbeam.tree.condition import branch_condition, is_missing
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import follow, predict_rows, row_predictor
 from hornbeam.tree.skeleton import STOP
@@ -30,7 +37,7 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
-__all__ = ["Counterfactual", "Counterfactuals", "counterfactuals"]
+__all__ = ["Counterfactual", "Counterfactuals", "Distance", "counterfactuals"]
 
 _MOST_ROWS = 20  # printed
 
@@ -169,10 +176,8 @@ def counterfactuals(
         A list with a tuple of `Counterfactual` per row: the fewest changed features first, then the smallest distance.
         Fewer than `n`, or none, if there are no more, for example if the row has the wanted prediction already.
 
-    Notes
-    -----
-    Distances are summed over the changed features (`hornbeam.explain.distance`). A change never makes a value missing,
-    nor a category that a split on the path has not seen.
+    Notes ----- Distances are summed over the changed features (`hornbeam.explain.counterfactual.Distance`). A change
+    never makes a value missing, nor a category that a split on the path has not seen.
 
     All values that meet `needed` lead to the same prediction. If a missing value is distributed over children that test
     a changed feature again, that does not hold, and the search goes on in the children.
@@ -364,3 +369,46 @@ def _positions(tree: Tree, fixed: Iterable[str]) -> set[int]:
                 f"fixed names the feature {name!r}: expected some of {list(names[:5])}{', …' * (len(names) > 5)}."
             )
     return {names.index(name) for name in fixed}
+
+
+class Distance:
+    """Distance between two values of a feature.
+
+    For numeric and ordinal features, the share of the tree's thresholds on the feature that lie between the values,
+    from 0 to 1. Without thresholds, on features that only terms of leaves use, the difference as a share of the range
+    of the terms. Two categories without an order have the distance 1, and so do a known and a missing value. For
+    numeric features in `spread`, by name, the difference that has the distance 1 replaces the thresholds.
+    """
+
+    def __init__(self, tree: Tree, spread: Mapping[str, float] | None = None) -> None:
+        skeleton, self._features = tree.skeleton, tree.schema.features
+        self._spread = dict(spread or {})
+        self._thresholds: dict[int, Floats] = {}
+        self._range: dict[int, float] = {}
+        slopes = tree.slopes
+        for used in np.unique(slopes.feature).tolist():
+            terms = slopes.feature == used
+            self._range[used] = float(slopes.high[terms].max() - slopes.low[terms].min()) or 1.0
+        tested_or_used = np.union1d(skeleton.feature[skeleton.feature >= 0], slopes.feature)
+        for tested in tested_or_used.tolist():
+            self._thresholds[tested] = np.unique(skeleton.threshold[skeleton.feature == tested])
+            name = self._features[tested].name
+            scale = self._spread.get(name, 1.0)
+            if not 0 < scale < np.inf:
+                raise ParameterError(
+                    f"spread[{name!r}] is {scale!r}: expected a finite number above 0, the change that counts 1. "
+                    "Leave the feature out to use the thresholds of the tree."
+                )
+
+    def __call__(self, tested: int, value: float, other: float) -> float:
+        """Compute the distance of two values, as in the columns of a table, of a feature that the tree uses."""
+        feature = self._features[tested]
+        if feature.is_nominal or is_missing(feature, value):
+            return 1.0
+        if feature.is_numeric and feature.name in self._spread:
+            return abs(other - value) / self._spread[feature.name]
+        thresholds = self._thresholds[tested]
+        if tested in self._range and not len(thresholds):
+            return abs(other - value) / self._range[tested]
+        begin, end = np.searchsorted(thresholds, sorted([value, other])).tolist()
+        return float(end - begin) / len(thresholds)

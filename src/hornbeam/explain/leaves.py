@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.explain.wording import rule_texts
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import interval_text, label_text, pluralise, prediction_text
+from hornbeam.export.wording import interval_text, label_text, pluralise, prediction_text, rule_texts
 from hornbeam.grid import Grid
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree, unsmoothed

@@ -10,8 +10,15 @@ from typing import Any
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
 from hornbeam.explain.row_terms import RowTerm, row_terms
-from hornbeam.explain.wording import condition_dict, known_text, value_of, value_text
-from hornbeam.export.wording import condition_text, feature_name, plain_label
+from hornbeam.export.wording import (
+    condition_dict,
+    condition_text,
+    feature_name,
+    known_text,
+    plain_label,
+    value_of,
+    value_text,
+)
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.route import follow

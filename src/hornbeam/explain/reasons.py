@@ -8,8 +8,14 @@ from typing import Any
 
 from hornbeam.explain.path import DecisionPath
 from hornbeam.explain.row_terms import RowTerm
-from hornbeam.explain.wording import condition_dict
-from hornbeam.export.wording import condition_text, feature_name, label_text, mean_text, plain_label
+from hornbeam.export.wording import (
+    condition_dict,
+    condition_text,
+    feature_name,
+    label_text,
+    mean_text,
+    plain_label,
+)
 from hornbeam.tree import Condition
 from hornbeam.typing import Label
 

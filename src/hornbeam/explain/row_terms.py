@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import Feature
-from hornbeam.explain.wording import value_of, value_text
 from hornbeam.export.slope_text import change_text, factor_text, leaf_terms
-from hornbeam.export.wording import feature_name, plain_label, threshold_text
+from hornbeam.export.wording import feature_name, plain_label, threshold_text, value_of, value_text
 from hornbeam.kernels import elementary
 from hornbeam.tree import Tree
 from hornbeam.tree.condition import is_missing

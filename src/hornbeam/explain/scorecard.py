@@ -12,9 +12,8 @@ import numpy as np
 from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
-from hornbeam.explain.wording import rule_texts
 from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
-from hornbeam.export.wording import label_text, threshold_text
+from hornbeam.export.wording import label_text, rule_texts, threshold_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.tree import Tree
 from hornbeam.tree.decision import class_code

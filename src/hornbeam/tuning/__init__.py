@@ -7,13 +7,12 @@ Reading order:
 - `cross_fitted`: the default fit; strengths of smoothing and the size of the tree
 - `size_path`, `size_choice`: sizes with their held-out losses, and the choice of one
 - `simulation`: intervals calibrated on simulated targets, where rows of a group depend on each other
-- `tuning_result`: what `CrossFitted` found, applied to a tree
-- `interval_calibration`: the calibration of a tree of any recipe
+- `calibrate`: the calibration of a tree of any recipe
 """
 
+from hornbeam.tuning.calibrate import calibrate_intervals
 from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.interval_calibration import calibrate_intervals
 from hornbeam.tuning.size_path import SizePath, size_path
 
 __all__ = ["CrossFitted", "CrossValidated", "SizePath", "calibrate_intervals", "size_path"]

@@ -23,17 +23,17 @@ from hornbeam.growing.category_order import many_categories
 from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
-from hornbeam.smoothing import Borrowing
+from hornbeam.smoothing import Borrowing, Smoother
 from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
+from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import MOST_CELLS, FoldAssignment, FoldTree, grow_without_fold, max_rows, max_trees
-from hornbeam.tuning.simulation import Simulation
+from hornbeam.tuning.simulation import Fit, Simulation
 from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
-from hornbeam.tuning.tuning_result import TuningResult
 from hornbeam.typing import Bools, Codes, Floats, Indices
 
-__all__ = ["CrossFitted"]
+__all__ = ["CrossFitted", "TuningResult"]
 
 _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # e rows from every ancestor: a little more than HGS
 _REGULARISATION = 0.3  # squared loss that a strength must save to move by 1 from there
@@ -41,6 +41,48 @@ _TOLERANCE = 1e-7  # of the squared loss of a row
 _MANY_ROWS = 5_000  # from here on 5 folds hold out enough rows; below, 10
 _ROWS_PER_CATEGORY = 30  # a category that would have fewer in a sample of the rows is sampled as a whole
 _FEW_ROWS, _REPEATS = 1_000, 5  # below 1,000 rows the result depends on the folds: average over 5 assignments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TuningResult:
+    """Prunes, smooths and calibrates a tree with the settings that `CrossFitted` found.
+
+    `recipe` has the chosen pruner, and the smoother with the strengths fitted to unpruned trees; `smoother` has those
+    fitted to trees of the chosen size. `size` prunes the smoothed tree to its size, and `pruner` is a last pruner after
+    that. `simulation` has held-out predictions of a sample of the rows, for the calibration of intervals; None if
+    missing values go to every child: intervals are not calibrated then.
+    """
+
+    recipe: Recipe
+    size: SizeChoice | Pruner | None
+    smoother: Smoother
+    pruner: Pruner | None
+    simulation: Simulation | None
+
+    def finish(self, tree: Tree, table: Table | None = None, *, n_jobs: int = 1) -> Tree:
+        """Prune, smooth and calibrate a grown tree; `table` has the rows it was grown from."""
+        finished = self.prune_and_smooth(tree, table)
+        if self.simulation is None:
+            return finished
+        return self.simulation.calibrate(self.simulated_fit(finished), finished.n_leaves, n_jobs)(finished)
+
+    def prune_and_smooth(self, tree: Tree, table: Table | None = None) -> Tree:
+        """Prune and smooth a grown tree."""
+        tree = self.recipe.finish(tree, table)
+        if self.size is not None:
+            tree = replace(self.recipe, smoother=self.smoother).smooth(self.size(tree))
+        return tree if self.pruner is None else self.pruner(tree)
+
+    def simulated_fit(self, finished: Tree) -> Fit:
+        """Return the fit of simulated targets with the settings of a finished tree."""
+        like = self
+        if isinstance(self.size, SizeChoice):
+            like = replace(self, size=self.size.for_simulations(finished.n_leaves))
+
+        def fit(table: Table, bins: Bins, codes: Codes) -> Tree:
+            return like.prune_and_smooth(self.recipe.grower.grow(table, bins, codes), table)
+
+        return fit
 
 
 @dataclass(frozen=True, slots=True)

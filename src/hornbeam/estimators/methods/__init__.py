@@ -9,7 +9,6 @@ Reading order:
 - `tree_methods`: methods of one tree, such as `apply`, `update` and `forget`.
 - `explain_methods`: explanations, SHAP values, counterfactuals, leaves, drift.
 - `update`: the work of `update` and `forget`.
-- `interval_calibration`: `calibrate_intervals`.
 - `ensemble_methods`: training of forests and boosted trees.
 - `progress`: scikit-learn's callbacks.
 - `locks`: one thread at a time fits or updates an estimator.

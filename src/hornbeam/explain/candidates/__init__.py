@@ -2,7 +2,7 @@
 
 Reading order:
 
-- `list_splits`: the function that lists them; `competitors`: those of several nodes.
+- `list_splits`: the functions that list them, of one node and of several.
 - `table`: what it returns.
 - `training_rows`: the encoded rows in memory; `node_rows`: those that reach a node; `source_rows`: rows that stay in
   files or with an engine.

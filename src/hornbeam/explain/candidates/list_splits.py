@@ -1,10 +1,12 @@
 """The function that lists the candidate splits at a node: it reads the rows, and makes the table."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hornbeam.data.engine import Engine
+from hornbeam.data.rows import is_source_like, unpack_rows
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.candidates.counted_candidates import candidates_of
@@ -15,8 +17,9 @@ from hornbeam.explain.candidates.table import CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.growing import Grower
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import unwrap
 
-__all__ = ["candidate_splits", "candidates_at", "check_node", "find_column"]
+__all__ = ["candidate_splits", "candidates_at", "check_node", "competitors", "find_column"]
 
 
 def candidate_splits(
@@ -122,6 +125,26 @@ def candidates_at(
     column = None if feature is None else find_column(tree.schema, feature)
     here = NodeRows.of(tree, rows.encoded, rows.grower, node)
     return candidates_of(here.count(), column, held_out)
+
+
+def competitors(
+    model: Any, training: Any, nodes: Sequence[int], held_out: HeldOut | None = None
+) -> list[CandidateSplits]:
+    """List the best split of every feature at some nodes; files are read once for all nodes.
+
+    `training` are the rows of the fit, before the steps of a pipeline: X, y and possibly weights, or the paths of
+    Parquet files and the names of the columns of the target and the weights. `held_out` are rows for a second gain.
+    """
+    X, y, weight = unpack_rows(training, "training")
+    inner = unwrap(model)
+    if inner.before is not None:
+        if is_source_like(X):
+            raise ParameterError(
+                f"training is files, and the model is {inner.pipeline_error}. Or pass the rows in memory."
+            )
+        X = inner.before.transform(X)
+    tree, rows = SourceRows.of(inner.model, X, y, weight, None, None)
+    return [candidates_of(counted, None, held_out) for counted in rows.count(tree, nodes)]
 
 
 def check_node(tree: Tree, node: object) -> None:

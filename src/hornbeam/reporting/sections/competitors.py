@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.explain.candidates.competitors import competitors
 from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.list_splits import competitors
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.export.wording import condition_text, feature_name, pluralise
 from hornbeam.grid import Grid

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.evaluation.score_intervals import Score, area_score, error_scores, mean, paired
 from hornbeam.evaluation.scores import losses
-from hornbeam.explain.wording import rule_text
-from hornbeam.export.wording import label_text, mean_text, pluralise
+from hornbeam.export.wording import label_text, mean_text, pluralise, rule_text
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.explain.wording import condition_dict, rule_text, rule_texts, value_of, value_text
-from hornbeam.export.wording import condition_text
+from hornbeam.export.wording import (
+    condition_dict,
+    condition_text,
+    rule_text,
+    rule_texts,
+    value_of,
+    value_text,
+)
 from hornbeam.tree import Condition
 from support.worked_trees import T0
 

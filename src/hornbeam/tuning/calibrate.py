@@ -10,8 +10,7 @@ from hornbeam.recipe import Fitter, RecipeFitter
 from hornbeam.smoothing import Borrowing, calibrate_taught_tree
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.cross_fitted import CrossFitted
-from hornbeam.tuning.tuning_result import TuningResult
+from hornbeam.tuning.cross_fitted import CrossFitted, TuningResult
 from hornbeam.typing import Codes
 
 __all__ = ["calibrate_intervals"]
