@@ -66,16 +66,13 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     Examples
     --------
     >>> import json
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> for rule in json.loads(to_json(tree))["rules"]:
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> for rule in json.loads(to_json(clf))["rules"]:
     ...     print(rule["if"], rule["probabilities"])
-    [{'feature': 'dose', 'at_most': 0.5}] [0.8, 0.2]
-    [{'feature': 'dose', 'above': 0.5}] [0.2, 0.8]
-    [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
+    [{'feature': 'x0', 'at_most': 0.5}] [0.8, 0.2]
+    [{'feature': 'x0', 'above': 0.5}] [0.2, 0.8]
+    [{'feature': 'x0', 'missing': 1}] [0.5, 0.5]
     """
     tree = single_tree(tree)
     check_path_tests(tree, "JSON")

@@ -39,16 +39,13 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> print(to_dot(tree))
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> print(to_dot(clf))
     digraph tree {
       node [shape=box, style=rounded, fontname="Helvetica"];
       edge [fontname="Helvetica"];
-      n0 [label="dose"];
+      n0 [label="x0"];
       n0 -> n1 [label="≤ 0.5"];
       n0 -> n2 [label="> 0.5"];
       n1 [label="ill 0.800\n4 ill, 1 well", style="rounded,bold"];

@@ -40,16 +40,13 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> print(to_markdown(tree))
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> print(to_markdown(clf))
     | leaf | if | class | probability | evidence |
     |--:|---|---|--:|---|
-    | 1 | `dose ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
-    | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
+    | 1 | `x0 ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
+    | 2 | `x0 > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
     tree = single_tree(tree)
     check_limit("max_categories", max_categories, 1, "whole lists")

@@ -56,12 +56,9 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> picture = to_svg(tree)
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> picture = to_svg(clf)
     >>> picture[:4], ">≤ 0.5<" in picture, picture[-6:]
     ('<svg', True, '</svg>')
     """

@@ -78,15 +78,13 @@ def to_onnx(
     --------
     >>> import numpy as np
     >>> import onnxruntime
-    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam import TreeClassifier
     >>> from hornbeam.export import to_onnx
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
-    >>> leaf, label, probabilities = session.run(None, {"X": np.array([[30.0], [31.0], [np.nan]])})
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> session = onnxruntime.InferenceSession(to_onnx(clf).SerializeToString())
+    >>> leaf, label, probabilities = session.run(None, {"X": np.array([[0.0], [1.0], [np.nan]])})
     >>> leaf.tolist(), label.tolist(), probabilities.tolist()
-    ([1, 2, 0], ['no', 'yes', 'no'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
+    ([1, 2, 0], ['ill', 'well', 'ill'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
     """
     tree = single_tree(tree)
     import_extra("onnx", "onnx")

@@ -56,13 +56,10 @@ def to_pmml(tree: Tree | HasTree) -> str:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam import TreeClassifier
     >>> from hornbeam.export import to_pmml
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> print(to_pmml(tree)[:98])
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> print(to_pmml(clf)[:98])
     <?xml version='1.0' encoding='utf-8'?>
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """

@@ -46,13 +46,11 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     --------
     >>> import numpy as np
     >>> import treelite
-    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam import TreeClassifier
     >>> from hornbeam.export import to_treelite
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> rows = np.array([[30.0], [31.0], [np.nan]])
-    >>> treelite.gtil.predict(to_treelite(tree), rows)[:, 0].tolist()
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> rows = np.array([[0.0], [1.0], [np.nan]])
+    >>> treelite.gtil.predict(to_treelite(clf), rows)[:, 0].tolist()
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
     tree = single_tree(tree)

@@ -45,12 +45,9 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> source = to_javascript(tree, name="doses")
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> source = to_javascript(clf, name="doses")
     >>> print(source.splitlines()[-1])
     if (typeof module !== "undefined") module.exports = doses;
     """

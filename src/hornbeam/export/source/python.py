@@ -35,13 +35,10 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
     >>> module = {}
-    >>> exec(to_python(tree), module)
+    >>> exec(to_python(clf), module)
     >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
     ([0.2, 0.8], 'ill', 0)
     """

@@ -32,13 +32,9 @@ class TestVectors:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> tree = Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> vectors = TestVectors.of(tree, Table.read([[0.1], [np.nan]], schema=schema))
+    >>> from hornbeam import Table, TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> vectors = TestVectors.of(clf.tree_, Table.read([[0.1], [None]], schema=clf.tree_.schema))
     >>> vectors.nodes.tolist(), vectors.probabilities.tolist(), vectors.values()
     ([1, 0], [[0.8, 0.2], [0.5, 0.5]], [[0.1], [None]])
     """

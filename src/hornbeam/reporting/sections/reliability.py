@@ -36,21 +36,14 @@ def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> M
     )
     error = sums.calibration_error
     stability = scored.drift.stability_index
-    custom = (
-        "a small change" if stability < 0.1 else "a moderate change" if stability < 0.25 else "a large change"
-    )
+    custom = "small" if stability < 0.1 else "moderate" if stability < 0.25 else "large"
+    moved = _drift_text(scored, f", which is usually called a {custom} change")
     text = (
         "Test rows are grouped by their predicted probability. On the dotted line, the observed share equals the "
         "prediction. The band is a 95 % interval of the share: for an exact tree about one point in twenty lies off "
         "the line by chance. The bars below count the rows of each group."
     )
     error_said = f"The expected calibration error, of the most probable class, is {error:.3f}."
-    chance = f"{scored.drift.psi_p_value:.2f}" if scored.drift.psi_p_value >= 0.01 else "less than 0.01"
-    moved = (
-        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
-        f"{stability:.3f}, which is usually called {custom}; by chance alone it would be as large with "
-        f"probability {chance}."
-    )
     figures = [
         element("figure", reliability(curve, label), element("figcaption", label))
         for label, curve in _curves(reported, scored)
@@ -228,13 +221,16 @@ def _means_section(scored: ScoredRows | None) -> Markup:
         "The band is a 95 % interval of the mean: for an exact tree about one point in twenty lies off the line by "
         "chance. The bars below count the rows of each group."
     )
-    chance = f"{scored.drift.psi_p_value:.2f}" if scored.drift.psi_p_value >= 0.01 else "less than 0.01"
-    moved = (
-        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
-        f"{scored.drift.stability_index:.3f}; by chance alone it would be as large with probability {chance}."
-    )
-    beside = element("div", element("p", moved), class_="note")
+    beside = element("div", element("p", _drift_text(scored)), class_="note")
     figure = element("figure", picture, element("figcaption", "Means of groups of test rows"))
     return section(
         "calibration", title, element("p", text), element("div", figure, beside, class_="figures one")
+    )
+
+
+def _drift_text(scored: ScoredRows, usually: str = "") -> str:
+    chance = f"{scored.drift.psi_p_value:.2f}" if scored.drift.psi_p_value >= 0.01 else "less than 0.01"
+    return (
+        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
+        f"{scored.drift.stability_index:.3f}{usually}; by chance alone it would be as large with probability {chance}."
     )

@@ -75,18 +75,15 @@ def to_c(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> source = to_c(tree, input="float", probability="uint8")
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
+    >>> source = to_c(clf, input="float", probability="uint8")
     >>> print(source[source.index("static int32_t") : source.index("static int32_t tree_place")])
     static int32_t tree_from_0(const tree_value *x)
     {
-        if (x[TREE_DOSE] <= 0.5f) {
+        if (x[TREE_X0] <= 0.5f) {
             return 1;
-        } else if (x[TREE_DOSE] > 0.5f) {
+        } else if (x[TREE_X0] > 0.5f) {
             return 2;
         } else {
             return 0;
