@@ -42,8 +42,8 @@ from hornbeam.data.sources import Partition
 from hornbeam.engines import DaskEngine
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.out_of_core import Plan, fit
-from hornbeam.out_of_core.count import evidence_units
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
+from hornbeam.tree.evidence.count import evidence_units
 
 RESULTS = Path(__file__).parents[1] / "results" / "engines"
 FEATURES, DEPTH = 20, 8

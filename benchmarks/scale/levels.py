@@ -24,7 +24,7 @@ from hornbeam.growing.levelwise import counting
 from hornbeam.growing.levelwise.task_context import NodeOfRowCache, TaskContext
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import Rows
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.evidence.count import evidence_units
 
 
 def made(n_rows, n_features, regression):
@@ -47,7 +47,7 @@ def made(n_rows, n_features, regression):
         EncodedRows(rows),
         bins,
         schema,
-        {"unit": numeric_units(target, 1.0), "target": MemorySource(table)},
+        {"unit": evidence_units(table), "target": MemorySource(table)},
     )
 
 

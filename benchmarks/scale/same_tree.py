@@ -42,8 +42,8 @@ from hornbeam.ensembles.forest.from_source import fit_forest
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.growing import Criterion, Grower
 from hornbeam.out_of_core import Plan
-from hornbeam.out_of_core.count import evidence_units
 from hornbeam.recipe import PRESETS, Recipe
+from hornbeam.tree.evidence.count import evidence_units
 
 RESULTS = Path(__file__).parents[1] / "results" / "engines"
 WHOLE, REAL = "whole weights", "real weights"

@@ -22,7 +22,7 @@ from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.export import to_text
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.smoothing import Laplace
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import descendants, replace_subtree, subtree
 from support.examples import examples

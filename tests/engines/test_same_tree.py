@@ -12,7 +12,7 @@ from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels.subtree import Rows
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.evidence.count import evidence_units
 from support.strategies_growing import bins_of, random_table
 
 TABLE = random_table(3, n_rows=400, n_classes=3, weights="real", missing=0.1, noise=0.5)
@@ -59,7 +59,7 @@ def test_every_engine_grows_the_same_regression_tree(engine_of, groups, settings
         bins,
         table.schema,
         engine_of(groups=groups),
-        unit=numeric_units(table.numeric_target, table.unit),
+        unit=evidence_units(table),
         target=source,
         **settings,
     )

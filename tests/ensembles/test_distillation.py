@@ -18,7 +18,7 @@ from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.route import decision_path, predict_rows
 from support.examples import examples
 from support.strategies_growing import random_table

@@ -5,7 +5,7 @@ import pytest
 
 from hornbeam import Table, TreeClassifier
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 
 
 @pytest.fixture(scope="module")

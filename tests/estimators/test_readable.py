@@ -18,7 +18,7 @@ from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation import rmse
 from hornbeam.explain import interval
 from hornbeam.recipe import Recipe
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 
 IRIS = load_iris(return_X_y=True)
 

@@ -17,7 +17,7 @@ from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.smoothing import HGS, MEstimate, replay, smoothers_of
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import with_belief
-from hornbeam.tree.edit import count_evidence
+from hornbeam.tree.evidence.count import count_at_nodes
 from support.examples import examples
 
 nan = float("nan")
@@ -113,8 +113,9 @@ def test_an_update_counts_all_rows_and_smooths_as_before(model, data):
         table = Table.read(some, labels, schema=tree.schema)
         table = Table(tree.schema, table.columns, table.target, steps.astype(np.int64), unit)
         for row in range(table.n_rows):
-            counted = count_evidence(tree.skeleton, table.take([row]), unit, shares)
-            evidence, n_rows = evidence + counted[0], n_rows + counted[1]
+            given = None if shares is None else [shares]
+            [counted] = count_at_nodes([tree.skeleton], table.take([row]), unit=unit, shares=given)
+            evidence, n_rows = evidence + counted.evidence, n_rows + counted.rows
     again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=n_rows, decision=tree.decision)
     assert clf.tree_.digest == replay(smoothers_of(tree.history), again).digest
     assert clf.tree_.rows.tolist() == n_rows.tolist()

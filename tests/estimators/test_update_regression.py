@@ -12,7 +12,7 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree import add_rows, decay, remove_rows
-from hornbeam.tree.edit import recount
+from hornbeam.tree.evidence.count import recount
 from support.examples import examples
 
 

@@ -14,7 +14,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.category_order import order_categories, principal_direction
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.evidence.count import evidence_units
 from hornbeam.tuning import CrossFitted
 from support.strategies_growing import bins_of, spec_of
 
@@ -203,7 +203,7 @@ def by_level(grower, table, **options):
         bins,
         table.schema,
         LocalEngine(groups=3),
-        unit=numeric_units(table.numeric_target, table.unit) if numeric else table.unit,
+        unit=evidence_units(table),
         target=source if numeric else None,
         **options,
     )

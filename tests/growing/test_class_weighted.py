@@ -13,7 +13,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
 from hornbeam.growing.count_encoded import count_encoded
 from hornbeam.kernels.subtree import Rows
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from support.examples import examples
 from support.recording_engines import Travelling
 from support.strategies_growing import bins_of, growers, random_table, training_tables

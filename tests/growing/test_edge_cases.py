@@ -9,7 +9,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from support.strategies_growing import OF_CLASSES, bins_of
 
 presets = pytest.mark.parametrize("preset", PRESETS)

@@ -18,7 +18,7 @@ from hornbeam.growing.forced_splits import forced_skeleton, forced_splits
 from hornbeam.growing.grower import grow_in_memory
 from hornbeam.recipe import Recipe
 from hornbeam.tree import Skeleton, count_rows
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.evidence.count import evidence_units
 from hornbeam.tree.walk import replace_subtree
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, regression_tables, training_tables
@@ -52,7 +52,7 @@ def test_the_splits_that_growing_would_take_change_nothing(data, tables):
             bins,
             table.schema,
             LocalEngine(),
-            unit=table.unit if numeric is None else numeric_units(numeric, table.unit),
+            unit=evidence_units(table),
             target=None if numeric is None else source,
             gather_rows=data.draw(st.sampled_from([0, 5])),
             budget=data.draw(st.sampled_from([1, 2**28])),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 

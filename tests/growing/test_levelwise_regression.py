@@ -16,7 +16,7 @@ from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.search import make_spec
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import NodeRange, Rows
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.evidence.count import evidence_units
 from support.examples import examples
 from support.recording_engines import Counting, Travelling
 from support.strategies_growing import bins_of, growers, random_table, regression_tables
@@ -41,7 +41,7 @@ def grow(grower, table, engine=None, block=10, **options):
         bins,
         table.schema,
         LocalEngine() if engine is None else engine,
-        unit=numeric_units(table.numeric_target, table.unit),
+        unit=evidence_units(table),
         target=source,
         **({"gather_rows": 0} | options),
     )
@@ -231,6 +231,6 @@ def test_rows_without_numerators_are_refused():
     table = numeric_table()
     bins, source = bins_of(table), MemorySource(table)
     labelled = EncodedRows(Rows(bins.encode(table), np.zeros(table.n_rows, np.uint16), None))
-    units = numeric_units(table.numeric_target, table.unit)
+    units = evidence_units(table)
     with pytest.raises(DataError, match="the rows have no numeric target"):
         CORRECTED.grow_by_level(labelled, bins, table.schema, LocalEngine(), unit=units, target=source)

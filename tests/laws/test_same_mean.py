@@ -19,7 +19,7 @@ from hornbeam.kernels.subtree import child_key
 from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree import Tree
-from hornbeam.tree.edit import recount
+from hornbeam.tree.evidence.count import recount
 from hornbeam.tuning import CrossFitted
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, regression_tables

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.errors import DataError
 from hornbeam.growing import Missing
-from hornbeam.out_of_core.count import HeldOutSource, count_on_all
+from hornbeam.out_of_core import HeldOutSource, count_on_all
 from hornbeam.pruning import BayesRisk, ReducedError
 from hornbeam.pruning.reduced_error import held_out
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
-from hornbeam.tree.edit import recount
+from hornbeam.tree.evidence.count import recount
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 

@@ -27,7 +27,8 @@ from hornbeam.tree import (
     with_belief,
     with_slopes,
 )
-from hornbeam.tree.edit import recount, with_decision
+from hornbeam.tree.edit import with_decision
+from hornbeam.tree.evidence.count import recount
 from support.strategies import skeletons, slopes_of, tables, trees, trees_with_slopes
 
 nan = np.nan

@@ -11,7 +11,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_rows
-from hornbeam.tree.edit import count_evidence
+from hornbeam.tree.evidence.count import count_at_nodes
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.walk import evidence_stopping
 from support.examples import examples
@@ -38,7 +38,7 @@ def _small_weight(table):
 
 
 def counted(skeleton, table, shares):
-    evidence, rows = count_evidence(skeleton, table, table.unit, shares)
+    [(evidence, rows, _)] = count_at_nodes([skeleton], table, unit=table.unit, shares=[shares])
     return Tree.raw(table.schema, skeleton, evidence, unit=table.unit, rows=rows)
 
 

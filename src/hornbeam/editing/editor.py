@@ -33,7 +33,8 @@ from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import slot_condition
-from hornbeam.tree.edit import RecordedEdit, count_rows, keep_best_leaves
+from hornbeam.tree.edit import RecordedEdit, keep_best_leaves
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import subtree

@@ -18,7 +18,8 @@ from hornbeam.export.wording import condition_text
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import branch_condition
-from hornbeam.tree.edit import collapse, count_rows, fractional_unit, with_decision
+from hornbeam.tree.edit import collapse, with_decision
+from hornbeam.tree.evidence.count import count_rows, fractional_unit
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import features_above, replace_subtree

@@ -18,7 +18,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.scores import ScoreSums
-from hornbeam.out_of_core.count import count_source
+from hornbeam.tree.evidence.count import count_at_nodes
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.unwrap import HasTree, single_tree
@@ -151,7 +151,7 @@ def _tree_and_rows(model: Any, rows: Any) -> tuple[Tree, Source]:
 
 def _rows_per_node(tree: Tree, source: Source, engine: Engine) -> tuple[Floats, Counts]:
     """Return the weight of each class, and the number of rows, that end at each node."""
-    [(evidence, rows, unit)] = count_source([tree], source, engine)
+    [(evidence, rows, unit)] = count_at_nodes([tree.skeleton], source, engine)
     if not rows[0]:
         raise _no_rows_error()
     weight = np.multiply(evidence_stopping(tree.skeleton, evidence), unit)

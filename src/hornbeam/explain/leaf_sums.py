@@ -16,9 +16,7 @@ from hornbeam.data.sources import Partition, Source, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.kernels.sums import exact_sums
-from hornbeam.out_of_core.count import evidence_units, unit_to_split
-from hornbeam.tree.edit import count_evidence, count_stopping_rows, integer_weights
-from hornbeam.tree.evidence.numeric import numeric_evidence_at
+from hornbeam.tree.evidence.count import NodeCounter, evidence_units, fractional_unit
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
@@ -58,28 +56,21 @@ class LeafSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafCounter:
-    """A tree, and the units in which the rows of a source are added up; `shares` split rows with missing values."""
+    """A tree, and how the rows of a source are counted at its nodes."""
 
     tree: Tree
-    unit: float
-    shares: Counts | None
+    nodes: NodeCounter
 
     @classmethod
     def of(cls, tree: Tree, source: Source, engine: Engine) -> Self:
-        """Choose the unit of a source.
+        """Choose the unit to count a source in; a `DataError` if it has no rows.
 
         If missing values go to every child and weights are whole numbers above 1, this takes a pass over the weights.
-
-        Raises
-        ------
-        DataError
-            If it has no rows.
         """
         if not source.n_rows:
             raise DataError("there are no rows; expected at least one.")
-        if not tree.skeleton.is_fractional:
-            return cls(tree, source.unit, None)
-        return cls(tree, unit_to_split(source, engine), np.einsum("ij->i", tree.evidence))
+        unit = fractional_unit(tree.skeleton, source, engine)
+        return cls(tree, NodeCounter(tree.skeleton, unit, tree.weight))
 
     def empty(self) -> LeafSums:
         """Return the sums of no rows."""
@@ -89,21 +80,13 @@ class LeafCounter:
 
     def count(self, table: Table) -> LeafSums:
         """Add up the rows of a table; without a target, as if they were of one class."""
-        tree, labelled = self.tree, table.target is not None or table.numeric_target is not None
-        predicted = self._predicted(table) if len(tree.slopes) else None
-        return LeafSums(self._evidence(table), predicted, table.n_rows, labelled)
-
-    def _evidence(self, table: Table) -> Counts:
-        skeleton = self.tree.skeleton
-        if self.tree.is_regression:
-            none = NumericTarget(np.zeros(table.n_rows), 1.0, 1.0)
-            target = table.numeric_target or none
-            return numeric_evidence_at(route(skeleton, table), table, target, skeleton.n_nodes)[0]
-        codes = np.zeros(table.n_rows, np.int32) if table.target is None else table.target
-        table = replace(table, target=codes)
-        if self.shares is None:
-            return count_stopping_rows(skeleton, table, codes, integer_weights(table, self.unit))[0]
-        return count_evidence(skeleton, table, self.unit, self.shares)[0]
+        predicted = self._predicted(table) if len(self.tree.slopes) else None
+        labelled = table.target is not None or table.numeric_target is not None
+        if not labelled and self.tree.is_regression:
+            table = replace(table, numeric_target=NumericTarget(np.zeros(table.n_rows), 1.0, 1.0))
+        elif not labelled:
+            table = replace(table, target=np.zeros(table.n_rows, np.int32))
+        return LeafSums(self.nodes.count(table)[:, :-1], predicted, table.n_rows, labelled)
 
     def _predicted(self, table: Table) -> NDArray[np.object_]:
         tree, stop = self.tree, route(self.tree.skeleton, table)
@@ -113,12 +96,12 @@ class LeafCounter:
 
     def evidence_at_end(self, sums: LeafSums, source: Source) -> Floats:
         """Return the evidence of the rows that stop at each node."""
-        if self.shares is not None:
-            return np.multiply(evidence_stopping(self.tree.skeleton, sums.evidence), self.unit)
-        if not self.tree.is_regression:
-            return np.multiply(sums.evidence, self.unit)
-        units = evidence_units(source) if sums.labelled else np.array([self.unit, 0.0, 0.0])
-        return np.multiply(sums.evidence, units)
+        skeleton, unit = self.tree.skeleton, self.nodes.unit
+        if skeleton.is_fractional:
+            return np.multiply(evidence_stopping(skeleton, sums.evidence), unit)
+        if self.tree.is_regression:
+            return np.multiply(sums.evidence, evidence_units(source) if sums.labelled else [unit, 0.0, 0.0])
+        return np.multiply(sums.evidence, unit)
 
     def mean_predictions(self, sums: LeafSums) -> Floats:
         """Return the prediction of each node: its belief; of a leaf with slopes, the mean prediction of its rows."""

@@ -21,7 +21,7 @@ from hornbeam.growing.watch import PassReport, Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rows
-from hornbeam.tree.edit import recount
+from hornbeam.tree.evidence.count import recount
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes, Floats
 
@@ -174,7 +174,7 @@ class Grower(GrowthSettings):
             Runs the passes over the rows.
         unit : float, or float64 array of shape (3,)
             Value of one integer step of the rows' weight; for a numeric target those of weight, sum and sum of
-            squares (`hornbeam.tree.evidence.numeric.numeric_units`).
+            squares (`hornbeam.tree.evidence.count.evidence_units`).
         class_weight : array of shape (n_classes,), optional
             Factor of each class. Class weights change the choice of splits only, not the evidence.
         target : Source, optional

@@ -12,7 +12,8 @@ from hornbeam.growing.criterion import Criterion
 from hornbeam.growing.settings import GrowthSettings
 from hornbeam.kernels.route import Slots
 from hornbeam.kernels.subtree import Nodes
-from hornbeam.tree.edit import count_rows, keep_best_leaves
+from hornbeam.tree.edit import keep_best_leaves
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree

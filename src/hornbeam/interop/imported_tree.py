@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.interop.input_conventions import InputConventions
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree

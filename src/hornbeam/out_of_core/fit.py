@@ -12,11 +12,11 @@ from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.data.sources import Source
 from hornbeam.logger import log_progress, logger
-from hornbeam.out_of_core.count import count_on_all, evidence_units
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import Finisher, Fitter, Listener, RecipeFitter
 from hornbeam.tree.edit import record_groups
+from hornbeam.tree.evidence.count import count_on_all, evidence_units
 from hornbeam.tree.tree import Tree
 
 __all__ = ["fit"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.edit import integer_weights
+from hornbeam.tree.evidence.count import integer_weights
 from hornbeam.tree.evidence.fractional import route_fractional
 from hornbeam.tree.level_order import concat_ranges, level_order
 from hornbeam.tree.route import follow

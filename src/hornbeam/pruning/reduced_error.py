@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hornbeam.data.engine import Engine
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import ParameterError
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
-from hornbeam.tree.edit import collapse, count_evidence, fractional_unit
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.edit import collapse
+from hornbeam.tree.evidence.count import check_schema, count_at_nodes
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, path, pull_up
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["PruningRows", "ReducedError", "held_out", "predictions"]
+__all__ = ["HeldOutSource", "PruningRows", "ReducedError", "held_out", "predictions"]
 
 _TOLERANCE = 1e-6  # of fractional rows; whole rows are counted exactly
 _ROUNDING = 1e-9  # fractional rows are rounded to whole steps, so equal classes may differ by less than this
@@ -106,25 +108,52 @@ def _greedy(skeleton: Skeleton, as_leaf: Floats, staying: Floats, slack: float) 
     return cut
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOutSource:
+    """Held-out rows of a source, for `ReducedError` and `BayesRisk` in place of a table.
+
+    Parameters
+    ----------
+    source : Source
+        Held-out rows, of the tree's schema.
+    engine : Engine
+        Counts them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import Table, TreeClassifier
+    >>> from hornbeam.data import LocalEngine, MemorySource
+    >>> from hornbeam.pruning import ReducedError
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = TreeClassifier("cart").fit(X[::2], y[::2]).tree_
+    >>> rest = MemorySource(Table.read(X[1::2], y[1::2], schema=tree.schema), block=100)
+    >>> ReducedError(HeldOutSource(rest, LocalEngine()))(tree).n_leaves
+    5
+    """
+
+    source: Source
+    engine: Engine
+
+    def __call__(self, tree: Tree) -> Floats:
+        """Sum the weights of the rows by node and class, as `held_out` does."""
+        return _class_weights(tree, self.source, self.engine)
+
+
 def held_out(tree: Tree, table: PruningRows) -> Floats:
     """Sum the weights of held-out rows by node and class; in a regression tree weight, sum and sum of squares.
 
     A row with a missing value that goes to every child is split in proportion to the evidence of the tree, as in
-    prediction. Rows that are not in memory are passed as a function: `hornbeam.out_of_core.HeldOutSource`. `DataError`
-    if the table was not read with the tree's schema, or has no target.
+    prediction. Rows that are not in memory are passed as a function: `HeldOutSource`. `DataError` if the rows were not
+    read with the tree's schema, or have no target.
     """
-    if not isinstance(table, Table):
-        return table(tree)
-    if table.schema != tree.schema:
-        raise DataError(
-            "the table's schema is not the tree's, expected columns and classes with the same codes: "
-            "read it with Table.read(X, y, schema=tree.schema)"
-        )
-    unit = fractional_unit(tree.skeleton, table)
-    evidence, _ = count_evidence(tree.skeleton, table, unit, shares=tree.weight)
-    return evidence.astype(np.float64) * (
-        unit if table.numeric_target is None else numeric_units(table.numeric_target, unit)
-    )
+    return _class_weights(tree, table) if isinstance(table, Table) else table(tree)
+
+
+def _class_weights(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Floats:
+    check_schema(tree, rows)
+    [counted] = count_at_nodes([tree.skeleton], rows, engine, shares=[tree.weight])
+    return counted.evidence.astype(np.float64) * counted.unit
 
 
 def predictions(belief: Floats) -> Indices:

@@ -15,7 +15,7 @@ from hornbeam.smoothing.interval_calibration import IntervalCalibration
 from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.registry import SMOOTHERS
 from hornbeam.smoothing.smoother import NamedSmoother, Smoother
-from hornbeam.tree import edit
+from hornbeam.tree.evidence import count
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.unwrap import single_tree
 
@@ -198,4 +198,4 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
     tree = single_tree(tree)
     table = Table.read(X, y, sample_weight=sample_weight, schema=tree.schema)
     step = Step.of("recount", rows=table.n_rows)
-    return replay(smoothers_of(tree.history), edit.recount(tree, table, step))
+    return replay(smoothers_of(tree.history), count.recount(tree, table, step))

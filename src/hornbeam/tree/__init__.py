@@ -21,7 +21,8 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision import Costs, DecisionRule
-from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief, with_slopes
+from hornbeam.tree.edit import collapse, raise_child, with_belief, with_slopes
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton

@@ -1,8 +1,8 @@
-"""Functions that make a new tree from a skeleton and a table, or from another tree.
+"""Functions that make a new tree from another one.
 
-`count_rows` counts the rows of a table on a skeleton, `recount` on the skeleton of a tree; `collapse` turns nodes into
-leaves, `keep_best_leaves` leaves a maximum number of leaves, `raise_child` replaces a node by one of its children;
-`with_belief`, `with_slopes` and `with_decision` set the predictions, the slopes of leaves and the decision rule.
+`collapse` turns nodes into leaves, `keep_best_leaves` leaves a maximum number of leaves, `raise_child` replaces a node
+by one of its children; `with_belief`, `with_slopes` and `with_decision` set the predictions, the slopes of leaves and
+the decision rule.
 """
 
 from __future__ import annotations
@@ -15,37 +15,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError, TreeError
-from hornbeam.kernels.sums import row_sums
+from hornbeam.errors import TreeError
 from hornbeam.kernels.sweep import PrunedShape, prune_shape
 from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision import DecisionRule
-from hornbeam.tree.evidence.fractional import count_fractional
-from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.level_order import take_ranges
-from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import STOP, Skeleton
 from hornbeam.tree.slopes import Slopes, check_slopes
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import pull_up, replace_subtree, subtree
+from hornbeam.tree.walk import replace_subtree, subtree
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
     "EDIT",
     "RecordedEdit",
     "collapse",
-    "count_evidence",
-    "count_rows",
-    "count_stopping_rows",
-    "finer_unit",
-    "fractional_unit",
-    "integer_weights",
     "keep_best_leaves",
     "raise_child",
     "record_groups",
     "recorded_edits",
     "recorded_groups",
-    "recount",
     "with_belief",
     "with_decision",
     "with_slopes",
@@ -53,8 +43,6 @@ __all__ = [
 
 EDIT = "edit"  #: step of the history
 _GROUPS = "groups"  # step of the history
-_FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
-_MAX_WEIGHT = 2**50  # sums and products of smaller weights are exact in float64 and int64
 
 
 class RecordedEdit(NamedTuple):
@@ -88,111 +76,10 @@ def recorded_edits(history: Sequence[Step]) -> tuple[RecordedEdit, ...]:
     return tuple(RecordedEdit.of(step) for step in history if step.name == EDIT)
 
 
-def count_rows(
-    skeleton: Skeleton,
-    table: Table,
-    *,
-    unit: float | None = None,
-    gain: Floats | None = None,
-    history: tuple[Step, ...] = (),
-) -> Tree:
-    """Count the rows of a table at each node of a skeleton; belief is raw.
-
-    The features of the table are in the order of the skeleton's. `unit` is the value of one step of evidence: the
-    table's unit (the default) divided by a whole number. Where missing values go to every child a smaller unit splits
-    rows more exactly: a row of one step cannot be split, and goes to the last child as a whole.
-    """
-    unit = table.unit if unit is None else unit
-    evidence, rows = count_evidence(skeleton, table, unit)
-    units = unit if table.numeric_target is None else numeric_units(table.numeric_target, unit)
-    return Tree.raw(table.schema, skeleton, evidence, unit=units, rows=rows, gain=gain, history=history)
-
-
-def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
-    """Count the rows of a table on the skeleton of a tree.
-
-    The result has the splits, gains, slopes and decision rule of `tree`, the evidence of `table`, and raw belief.
-    """
-    return count_rows(
-        tree.skeleton,
-        table,
-        unit=fractional_unit(tree.skeleton, table),
-        gain=tree.gain,
-        history=_append(tree.history, step),
-    )._edited(decision=tree.decision, slopes=tree.slopes)
-
-
 def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
     """Replace the decision rule of a tree."""
     check_decision(decision, tree.schema)
     return tree if decision == tree.decision else tree._edited(decision=decision)
-
-
-def fractional_unit(skeleton: Skeleton, table: Table) -> float:
-    """Choose the unit to count a table in: its own, or a smaller one if missing values go to every child."""
-    if not skeleton.is_fractional:
-        return table.unit
-    total = table.n_rows if table.weight is None else int(table.weight.sum())
-    return finer_unit(table.unit, total)
-
-
-def finer_unit(unit: float, total: int) -> float:
-    """Choose a unit small enough to split rows that weigh `total` steps of `unit` together."""
-    if unit != 1.0:
-        # Weights like 0.3 have a small unit already (`fixed_point`), and `remove_rows` needs the same unit again.
-        return unit
-    return 1.0 / (1 << max(0, _FRACTIONAL_BITS - total.bit_length()))
-
-
-def count_evidence(
-    skeleton: Skeleton, table: Table, unit: float, shares: Counts | None = None
-) -> tuple[Counts, Counts]:
-    """Count the rows of a table at each node, as evidence and rows; `unit` as in `count_rows`.
-
-    `shares`, of shape (n,), are weights that rows with a missing value are split by where they go to every child: those
-    of the rows the tree was grown from. Default: the rows of this table with a known value.
-    """
-    if table.numeric_target is not None:
-        return count_numeric(skeleton, table, table.numeric_target, unit)
-    if table.target is None:
-        raise DataError("the table has no target, expected one to count: read it with y")
-    weight = integer_weights(table, unit)
-    if skeleton.is_fractional:
-        if shares is not None:  # only their proportions matter, and their products must be exact
-            shares = shares >> max(0, int(shares.max()).bit_length() - _MAX_WEIGHT.bit_length() + 1)
-        return count_fractional(skeleton, table, table.target, weight, shares)
-    stops, rows = count_stopping_rows(skeleton, table, table.target, weight)
-    return pull_up(skeleton, stops), pull_up(skeleton, rows)
-
-
-def integer_weights(table: Table, unit: float) -> Counts | None:
-    """Return the weights of the rows in steps of `unit`; None if each row is one step."""
-    factor = table.unit / unit
-    if not (factor >= 1 and factor.is_integer()):
-        raise ParameterError(
-            f"unit is {unit}, expected the table's unit {table.unit} divided by a whole number"
-        )
-    total = int(factor) * (table.n_rows if table.weight is None else int(table.weight.sum()))
-    if total >= _MAX_WEIGHT:
-        raise DataError(f"the rows weigh {total} steps, expected below 2**50: choose a larger unit")
-    if factor == 1:
-        return table.weight
-    return np.full(table.n_rows, int(factor)) if table.weight is None else table.weight * int(factor)
-
-
-def count_stopping_rows(
-    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
-) -> tuple[Counts, Counts]:
-    """Count rows at the node where each stops, not at its ancestors; no row is split."""
-    n, k = skeleton.n_nodes, table.schema.n_classes
-    node = route(skeleton, table)
-    cell = node.astype(np.intp) * k + target
-    stops = np.bincount(cell, minlength=n * k).reshape(n, k)
-    rows = row_sums(stops)
-    if weight is not None:
-        # bincount adds float64, which is exact: all the weight is below 2**50
-        stops = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)
-    return stops, rows
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:

@@ -18,8 +18,8 @@ from hornbeam.data.row_order import row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import Recipe
-from hornbeam.tree.edit import count_evidence, fractional_unit, with_belief
-from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.count import count_at_nodes, evidence_units, table_sums
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -200,19 +200,13 @@ def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     to their weight, so that it tests the split there like other held-out rows. `node` is None if missing values go to
     every child.
     """
-    skeleton, n_classes = tree.skeleton, tree.n_classes
+    skeleton = tree.skeleton
     if skeleton.is_fractional:
-        unit = fractional_unit(skeleton, table)
-        evidence, _ = count_evidence(skeleton, table, unit, tree.weight)
-        return None, np.multiply(evidence_stopping(skeleton, evidence), unit)
+        [counted] = count_at_nodes([skeleton], table, shares=[tree.weight])
+        return None, np.multiply(evidence_stopping(skeleton, counted.evidence), counted.unit)
     node = route(skeleton, table)
-    if table.numeric_target is not None:
-        sums, _ = numeric_evidence_at(node, table, table.numeric_target, tree.n_nodes)
-        return node, _test_leaves(tree, sums * numeric_units(table.numeric_target, table.unit))
-    assert table.target is not None
-    cell = node.astype(np.intp) * n_classes + table.target
-    counts = np.bincount(cell, table.row_weights, minlength=tree.n_nodes * n_classes)
-    return node, _test_leaves(tree, counts.reshape(-1, n_classes))
+    sums = table_sums(node, table, table.unit, tree.n_nodes)[:, :-1]
+    return node, _test_leaves(tree, np.multiply(sums, evidence_units(table)))
 
 
 def _test_leaves(tree: Tree, held: Floats) -> Floats:

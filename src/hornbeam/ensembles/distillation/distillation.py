@@ -19,7 +19,8 @@ from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from hornbeam.smoothing import HGS, calibrate_taught_tree
 from hornbeam.smoothing.teacher_prior import DISTILLED, belief_with_prior
-from hornbeam.tree.edit import count_rows, with_belief, with_slopes
+from hornbeam.tree.edit import with_belief, with_slopes
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree

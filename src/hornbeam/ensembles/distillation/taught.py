@@ -10,7 +10,7 @@ from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation, recombined
 from hornbeam.ensembles.distillation.teacher import fit_teacher
 from hornbeam.recipe import FitLimits, Listener, Recipe, TreeStep
-from hornbeam.tree.edit import count_rows
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 

@@ -10,7 +10,7 @@ from hornbeam.data.weights import to_steps
 from hornbeam.errors import DataError
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
-from hornbeam.tree.edit import integer_weights
+from hornbeam.tree.evidence.count import integer_weights
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.tree import Tree

@@ -31,9 +31,9 @@ class TargetUnits(NamedTuple):
     square_ratio: Fraction
 
     @classmethod
-    def of(cls, units: Floats) -> Self:
-        """Compute the ratios of `hornbeam.tree.evidence.numeric.numeric_units`."""
-        weight, total, square = (Fraction(unit) for unit in units.tolist())
+    def of(cls, units: float | Floats) -> Self:
+        """Compute the ratios of `hornbeam.tree.evidence.count.evidence_units`."""
+        weight, total, square = (Fraction(unit) for unit in np.broadcast_to(units, 3).tolist())
         return cls(float(weight), float(square), total / weight, total * total / (weight * square))
 
     def moments(self, weight: int, total: int, squares: int) -> tuple[float, float, float]:
@@ -71,7 +71,7 @@ class CountedNode:
         place: NodePlace,
         counts: Sequence[Any],
         row_steps: Floats,
-        units: Floats,
+        units: float | Floats,
         n_all: int,
     ) -> Self:
         """Make it from the counts of all rows; a `DataError` if no row reaches the node."""

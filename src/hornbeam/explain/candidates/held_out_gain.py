@@ -21,8 +21,8 @@ from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit
 from hornbeam.growing import Criterion
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.subtree import Rows
-from hornbeam.out_of_core.count import evidence_units
 from hornbeam.tree.condition import Condition
+from hornbeam.tree.evidence.count import evidence_units
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree

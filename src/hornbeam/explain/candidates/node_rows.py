@@ -17,7 +17,7 @@ from hornbeam.growing.tree_builder import build_tree_of_table
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Rows
-from hornbeam.tree.evidence.numeric import numeric_units
+from hornbeam.tree.evidence.count import evidence_units
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
@@ -64,10 +64,7 @@ class NodeRows:
         """Count the rows of the node by feature and code."""
         table = self.table
         counts = self.place.count(table, self.rows, self.at, self.weight)
-        units = (
-            np.ones(3) if table.numeric_target is None else numeric_units(table.numeric_target, table.unit)
-        )
-        steps = self.search.row_steps
+        steps, units = self.search.row_steps, evidence_units(table)
         return CountedNode.of(
             self.tree, self.bins, self.grower, self.place, counts, steps, units, table.n_rows
         )

@@ -18,7 +18,7 @@ from hornbeam.growing import Grower
 from hornbeam.growing.levelwise.first_pass import SourceSearch, search_source
 from hornbeam.growing.search import Search
 from hornbeam.kernels.subtree import Rows
-from hornbeam.out_of_core.count import evidence_units
+from hornbeam.tree.evidence.count import evidence_units
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
@@ -98,10 +98,9 @@ class SourceRows:
             task = _Task(self.encoding, search, batch)
             found = self.engine.reduce(_count, self.encoding.partitions(), task, blocks=4 * len(batch))
             counts += [found[at : at + 4] for at in range(0, len(found), 4)]
-        units = self.units if tree.is_regression else np.ones(3)
         steps, bins, n_all = search.row_steps, self.encoding.bins, self.encoding.n_rows
         return [
-            CountedNode.of(tree, bins, self.grower, place, of_one, steps, units, n_all)
+            CountedNode.of(tree, bins, self.grower, place, of_one, steps, self.units, n_all)
             for place, of_one in zip(places, counts, strict=True)
         ]
 

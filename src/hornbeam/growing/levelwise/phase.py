@@ -84,7 +84,7 @@ def _units(
     if schema.is_regression and (target is None or units.shape != (3,) or class_weight is not None):
         raise ParameterError(
             "the target is numeric; expected its rows as target=, the units of weight, sum and squares as unit=, and "
-            "no class_weight. Pass the source that was encoded, and numeric_units of its target."
+            "no class_weight. Pass the source that was encoded, and evidence_units of it."
         )
     return units
 

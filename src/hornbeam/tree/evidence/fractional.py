@@ -41,23 +41,22 @@ def count_fractional(
     target: NDArray[np.int32],
     weight: Counts | None,
     shares: Counts | None = None,
-) -> tuple[Counts, Counts]:
-    """Count the parts of rows at each node, level by level, and the rows with a part of at least one step.
+) -> Counts:
+    """Count the parts of rows of each class at each node, level by level; last, rows with a part of at least one step.
 
     `shares`, of shape (n_nodes,), are weights that rows with a missing value are split by; default: the rows of the
     table with a known value. Each child gets the floor of its part, and the last child the remainder.
     """
     k = table.schema.n_classes
-    evidence = np.zeros((skeleton.n_nodes, k), np.int64)
-    rows = np.zeros(skeleton.n_nodes, np.int64)
+    total = np.zeros((skeleton.n_nodes, k + 1), np.int64)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
     for place, at, row, part, _ in route_fractional(
         skeleton, table, np.arange(table.n_rows), weight, shares=shares
     ):
         size = len(place)
-        rows[place] = np.bincount(at, minlength=size)
-        evidence[place] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)
-    return evidence, rows
+        total[place, :k] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)
+        total[place, k] = np.bincount(at, minlength=size)
+    return total
 
 
 def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Counts:

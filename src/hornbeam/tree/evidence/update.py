@@ -17,8 +17,7 @@ import numpy as np
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.tree.edit import count_evidence, integer_weights
-from hornbeam.tree.evidence.numeric import count_numeric
+from hornbeam.tree.evidence.count import Counted, check_schema, count_at_nodes, integer_weights, with_counts
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Step, Tree, node_weight
 from hornbeam.tree.walk import evidence_stopping, pull_up
@@ -164,20 +163,16 @@ def decay(tree: Tree, factor: float) -> Tree:
 
 def _count(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Counts]:
     """Count rows in the unit of the tree, in blocks small enough for exact sums."""
-    if table.schema != tree.schema:
-        raise DataError(
-            "the table's schema is not the tree's, expected the same codes of columns and classes: "
-            "read it with Table.read(X, y, schema=tree.schema)"
-        )
+    check_schema(tree, table)
     if table.numeric_target is not None:
         return _count_regression(tree, table, table.numeric_target.values)
-    if shares is None:
-        shares = tree.weight
-    evidence, rows = np.zeros_like(tree.evidence), np.zeros_like(tree.rows)
+    evidence, rows, unit = np.zeros_like(tree.evidence), np.zeros_like(tree.rows), tree.unit.item(0)
     for block in _blocks(tree, table):
-        block_evidence, block_rows = count_evidence(tree.skeleton, block, tree.unit.item(0), shares)
-        evidence += block_evidence
-        rows += block_rows
+        [counted] = count_at_nodes(
+            [tree.skeleton], block, unit=unit, shares=[tree.weight if shares is None else shares]
+        )
+        evidence += counted.evidence
+        rows += counted.rows
     return evidence, rows
 
 
@@ -193,8 +188,10 @@ def _count_regression(tree: Tree, table: Table, values: Floats) -> tuple[Counts,
             f"{_MAX_EVIDENCE:.3g}: the steps were chosen for the rows of its fit. Leave out rows to forget that were "
             "never counted, or grow a new tree."
         )
-    table = replace(table, weight=weight, unit=tree.unit.item(0))
-    return count_numeric(tree.skeleton, table, NumericTarget(values, *tree.unit[1:].tolist()), table.unit)
+    target = NumericTarget(values, *tree.unit[1:].tolist())
+    table = replace(table, weight=weight, unit=tree.unit.item(0), numeric_target=target)
+    [counted] = count_at_nodes([tree.skeleton], table)
+    return counted.evidence, counted.rows
 
 
 def _blocks(tree: Tree, table: Table) -> Iterator[Table]:
@@ -254,17 +251,7 @@ def _impossible_sums(left: Counts, unit: Floats) -> Bools:
 def _with_evidence(
     tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: Floats | None = None
 ) -> Tree:
-    return Tree.raw(
-        tree.schema,
-        tree.skeleton,
-        evidence,
-        unit=tree.unit if unit is None else unit,
-        rows=rows,
-        gain=tree.gain,
-        history=(*tree.history, step),
-        decision=tree.decision,
-        slopes=tree.slopes,
-    )
+    return with_counts(tree, Counted(evidence, rows, tree.unit if unit is None else unit), step)
 
 
 def _step(name: str, tree: Tree, evidence: Counts, table: Table) -> Step:
