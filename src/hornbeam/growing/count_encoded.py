@@ -12,12 +12,13 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
+from hornbeam.tree.evidence.count import Counted, sum_at_nodes, with_counts
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["add_stopped", "count_encoded", "count_stopped", "skeleton_to_code_tree"]
+__all__ = ["count_encoded", "count_stopped", "encoded_sums", "skeleton_to_code_tree"]
 
 
 def count_encoded(
@@ -38,15 +39,7 @@ def count_encoded(
     spec = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
     stopped = count_stopped(source, spec, skeleton_to_code_tree(tree.skeleton, bins), engine)
     total = pull_up(tree.skeleton, stopped)
-    return Tree.raw(
-        tree.schema,
-        tree.skeleton,
-        total[:, :-1].copy(),
-        unit=unit,
-        rows=total[:, -1].copy(),
-        gain=tree.gain,
-        history=tree.history if step is None else (*tree.history, step),
-    )
+    return with_counts(tree, Counted(total[:, :-1], total[:, -1], unit), step)
 
 
 def count_stopped(source: EncodedSource, spec: GrowthSpec, code_tree: CodeTree, engine: Engine) -> Counts:
@@ -56,15 +49,11 @@ def count_stopped(source: EncodedSource, spec: GrowthSpec, code_tree: CodeTree, 
     return counted
 
 
-def add_stopped(stopped: Counts, rows: Rows, node: Indices) -> None:
-    """Add rows to the nodes where they end: the weight of each class, or weight and sum, and the number of rows."""
-    weight = 1 if rows.weight is None else rows.weight
-    if rows.numerator is None:
-        np.add.at(stopped, (node, rows.label), weight)
-    else:
-        np.add.at(stopped[:, 0], node, weight)
-        np.add.at(stopped[:, 1], node, rows.numerator)
-    stopped[:, -1] += np.bincount(node, minlength=len(stopped))
+def encoded_sums(node: Indices, rows: Rows, spec: GrowthSpec, n_nodes: int) -> Counts:
+    """Add up encoded rows at a node each: class weights, or weight and sum, then the number of rows."""
+    if rows.numerator is not None:
+        return sum_at_nodes(node, n_nodes, rows.weight, [rows.numerator])
+    return sum_at_nodes(node, n_nodes, rows.weight, label=rows.label, n_classes=spec.n_classes)
 
 
 def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
@@ -102,5 +91,5 @@ def _count_rows(
     stopped = np.zeros((len(code_tree.feature), spec.n_channels + 1), dtype=np.int64)
     for partition in partitions:
         rows = source.read(partition)
-        add_stopped(stopped, rows, levelwise.descend(rows.codes, spec, code_tree))
+        stopped += encoded_sums(levelwise.descend(rows.codes, spec, code_tree), rows, spec, len(stopped))
     return [stopped]

@@ -17,7 +17,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
 from hornbeam.growing.candidates import gain_of_children
-from hornbeam.growing.count_encoded import add_stopped, skeleton_to_code_tree
+from hornbeam.growing.count_encoded import encoded_sums, skeleton_to_code_tree
 from hornbeam.growing.levelwise.nodes import NodeList, OpenNode
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
@@ -203,8 +203,7 @@ class ForcedTop:
         skeleton = without_empty(skeleton, bins)
         code_tree = skeleton_to_code_tree(skeleton, bins)
         stop = levelwise.descend(rows.codes, spec, code_tree)
-        stopped = np.zeros((skeleton.n_nodes, spec.n_channels + 1), np.int64)
-        add_stopped(stopped, rows, stop)
+        stopped = encoded_sums(stop, rows, spec, skeleton.n_nodes)
         top = cls.of(skeleton, code_tree, bins, spec, stopped, key)
         return top, rows.take(np.argsort(top.begin[stop], kind="stable"))
 
