@@ -10,7 +10,7 @@ from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation, recombined
 from hornbeam.ensembles.distillation.teacher import fit_teacher
 from hornbeam.recipe import FitLimits, Listener, Recipe, TreeStep
-from hornbeam.tree.evidence.count import count_rows
+from hornbeam.tree.evidence.count import recount
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -37,11 +37,9 @@ class Taught:
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Listener = None) -> Tree:
         """Fit a tree; it depends neither on ``n_jobs`` nor on the order of the rows."""
-
-        def count(tree: Tree) -> Tree:
-            return count_rows(tree.skeleton, table, gain=tree.gain)
-
-        return self.fit_sample(table, count, n_jobs=n_jobs, on_progress=on_progress)
+        return self.fit_sample(
+            table, lambda tree: recount(tree, table), n_jobs=n_jobs, on_progress=on_progress
+        )
 
     def fit_sample(
         self, table: Table, count: TreeStep, *, n_jobs: int = 1, on_progress: Listener = None

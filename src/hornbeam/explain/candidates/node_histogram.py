@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
+from hornbeam.growing.count_encoded import encoded_sums
 from hornbeam.growing.levelwise.nodes import child_bounds
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Rows, Split
 from hornbeam.tree.evidence.fractional import next_slots, route_fractional
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.walk import descendants, features_above, path
+from hornbeam.tree.walk import descendants, features_above, path, pull_up
 from hornbeam.typing import Counts, Indices
 
 __all__ = ["NodePlace"]
@@ -127,20 +128,11 @@ class NodePlace:
 
     def beside(self, table: Table, rows: Rows) -> Counts:
         """Add up the evidence of both children of each node above; monotone constraints bound the node by them."""
-        beside = np.zeros(self._beside_shape(), np.int64)
-        if not beside.size:
-            return beside
-        stops = route(self.skeleton, table)
-        weight = np.ones(rows.n_rows, np.int64) if rows.weight is None else rows.weight
-        for at, parent in enumerate(self.path[:-1]):
-            first = self.skeleton.first_child.item(parent)
-            for slot in (0, 1):
-                mine = self._reaching(stops, first + slot)
-                if rows.numerator is not None:
-                    beside[at, slot] = weight[mine].sum(), rows.numerator[mine].sum()
-                else:
-                    np.add.at(beside[at, slot], rows.label[mine], weight[mine])
-        return beside
+        if self.spec.monotone is None:
+            return np.zeros(self._beside_shape(), np.int64)
+        stopped = encoded_sums(route(self.skeleton, table), rows, self.spec, self.skeleton.n_nodes)
+        first = self.skeleton.first_child[self.path[:-1]]
+        return pull_up(self.skeleton, stopped)[first[:, None] + [0, 1], :-1]
 
     def _reaching(self, stops: Indices, node: int) -> NDArray[np.intp]:
         return np.flatnonzero(np.isin(stops, descendants(self.skeleton, node)))
