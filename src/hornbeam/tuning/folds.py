@@ -212,6 +212,8 @@ def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
 def _test_leaves(tree: Tree, held: Floats) -> Floats:
     """Distribute rows that stop at a nominal split over the leaves below, by weight."""
     skeleton = tree.skeleton
+    if not skeleton.slot_of.size:
+        return held
     nominal = np.isnan(skeleton.threshold) & (skeleton.n_children > 0)
     if not held[nominal].any():
         return held

@@ -1,5 +1,7 @@
 """The rows that a tree was grown from, in memory or in files, counted at a node without keeping them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import iadd
@@ -7,9 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import Partition
+from hornbeam.data.sources import MemorySource, Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.node_histogram import NodePlace
@@ -35,7 +38,7 @@ class SourceRows:
 
     Parameters
     ----------
-    encoding : EncodingSource
+    encoding : _KnownRows
         The rows, and the bins of the search.
     grower : Grower
         Settings of the growth.
@@ -47,7 +50,7 @@ class SourceRows:
         Reads and counts; no count depends on it.
     """
 
-    encoding: EncodingSource
+    encoding: _KnownRows
     grower: Grower
     search: SourceSearch
     units: Floats
@@ -62,7 +65,7 @@ class SourceRows:
         tree, recipe = tree_and_recipe(model, grower)
         recipe.grower.check_target(tree.schema)
         source = open_training(tree, X, y, sample_weight, engine)
-        encoding = _KnownRows(source, recipe.bin_source(source, engine))
+        encoding = _KnownRows.of(source, recipe.bin_source(source, engine))
         units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))
         search = search_source(
             recipe.grower,
@@ -118,14 +121,31 @@ class SourceRows:
         return shares
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _KnownRows(EncodingSource):
-    """The encoded rows of a source; those with unseen categories are refused as in memory."""
+    """The rows of a source, encoded on each read, or once if they are in memory; unseen categories are refused."""
 
-    __slots__ = ()
+    kept: Rows | None = None
+
+    @classmethod
+    def of(cls, source: Source, bins: Bins) -> Self:
+        """Encode the rows, if they are in memory."""
+        each = cls(source, bins)
+        return cls(source, bins, each.encode(source.table)) if isinstance(source, MemorySource) else each
 
     def encode(self, table: Table) -> Rows:
         refuse_unseen(table)
-        return super().encode(table)
+        return EncodingSource.encode(self, table)
+
+    def read(self, partition: Partition) -> Rows:
+        return self.read_with_values(partition)[1]
+
+    def read_with_values(self, partition: Partition) -> tuple[Table, Rows]:
+        """Read the rows of a partition, as values and as codes."""
+        table = self.source.read(partition)
+        if self.kept is None:
+            return table, self.encode(table)
+        return table, self.kept.take(slice(partition.begin, partition.end))
 
 
 def _batches(places: Sequence[NodePlace]) -> Iterator[list[NodePlace]]:
@@ -147,14 +167,14 @@ def _batches(places: Sequence[NodePlace]) -> Iterator[list[NodePlace]]:
 class _Task:
     """What every task needs."""
 
-    encoding: EncodingSource
+    encoding: _KnownRows
     search: Search
     places: Sequence[NodePlace]
 
     def read(self, partition: Partition) -> tuple[Table, Rows]:
         """Read the rows of a partition, as values and as codes in the weights of the search."""
-        table = self.encoding.source.read(partition)
-        return table, self.search.weigh(self.encoding.encode(table))
+        table, rows = self.encoding.read_with_values(partition)
+        return table, self.search.weigh(rows)
 
 
 def _count(partitions: Sequence[Partition], task: _Task) -> list[Any]:

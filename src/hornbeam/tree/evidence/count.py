@@ -13,7 +13,6 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.evidence.fractional import count_fractional
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
@@ -328,17 +327,18 @@ def sum_at_nodes(
     n_classes: int = 1,
 ) -> Counts:
     """Add up rows at a node each: the weight of each class, the `numbers`, and the number of rows."""
-    cell = node if label is None else node.astype(np.intp) * n_classes + label
-    rows = np.bincount(cell, minlength=n_nodes * n_classes)
-    own = rows
+    width = n_classes + len(numbers) + 1
+    cell = node.astype(np.intp) * width
+    if label is not None:
+        cell += label
+    total = np.bincount(cell, minlength=n_nodes * width).reshape(n_nodes, width)
+    rows = total.sum(axis=1)
     if weight is not None:
-        own = np.zeros_like(rows)
-        np.add.at(own, cell, weight)
-    total = np.zeros((n_nodes, n_classes + len(numbers) + 1), np.int64)
-    total[:, :n_classes] = own.reshape(n_nodes, n_classes)
+        total = np.zeros_like(total)
+        np.add.at(total.reshape(-1), cell, weight)
     for column, values in enumerate(numbers, n_classes):
         np.add.at(total[:, column], node, values)
-    total[:, -1] = row_sums(rows.reshape(n_nodes, n_classes))
+    total[:, -1] = rows
     return total
 
 
