@@ -13,6 +13,7 @@ void bind_levelwise(nanobind::module_& module);
 void bind_lookahead(nanobind::module_& module);
 void bind_router(nanobind::module_& module);
 void bind_slopes(nanobind::module_& module);
+void bind_splits(nanobind::module_& module);
 void bind_subtree(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
 
@@ -30,6 +31,7 @@ NB_MODULE(_native, module) {
     bind_lookahead(module);
     bind_router(module);
     bind_slopes(module);
+    bind_splits(module);
     bind_subtree(module);
     bind_sweep(module);
 }

@@ -13,10 +13,12 @@
 #include "bindings/checks.hpp"
 #include "bindings/nodes_to_numpy.hpp"
 #include "growing/columns.hpp"
+#include "growing/feature_sampling.hpp"
 #include "growing/grow_subtree.hpp"
 #include "growing/histogram.hpp"
 #include "growing/partition.hpp"
 #include "growing/path_rules.hpp"
+#include "growing/variance.hpp"
 
 namespace hornbeam {
 namespace {

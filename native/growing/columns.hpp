@@ -12,7 +12,6 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/checks.hpp"
-#include "growing/criteria.hpp"
 #include "growing/entries.hpp"
 #include "growing/split.hpp"
 
@@ -145,12 +144,6 @@ CellKind cell_kind_of(const Row& rows) {
     return rows.weight ? CellKind::weights : CellKind::counts;
 }
 
-// A type as an argument.
-template <class T>
-struct Type {
-    using type = T;
-};
-
 // Calls `action` with the type of the entries, and the type of the numbers in NumPy's cells.
 template <class Action>
 auto with_entry(CellKind kind, Action&& action) {
@@ -161,24 +154,6 @@ auto with_entry(CellKind kind, Action&& action) {
         case CellKind::ratios: return action(Type<RatioEntry>{}, Type<int64_t>{});
     }
     throw std::invalid_argument("cells of counts, weights, sums or ratios expected");
-}
-
-// Calls `action` with the criterion's type; small totals keep Gini's squares in 64 bits.
-template <class Entry, class Action>
-auto with_criterion(int criterion, int64_t total_weight, Action&& action) {
-    if constexpr (Entry::sums) {
-        expect(criterion == 3, "criterion 3 (squares) expected for sums");
-        return action(Type<Squares>{});
-    } else {
-        switch (criterion) {
-            case 0: return action(Type<Entropy>{});
-            case 1:
-                if (total_weight < (int64_t{1} << 31)) return action(Type<Gini<int64_t>>{});
-                return action(Type<Gini<Wide>>{});
-            case 2: return action(Type<Hellinger>{});
-            default: throw std::invalid_argument("criterion 0 (entropy), 1 (gini) or 2 (hellinger) expected");
-        }
-    }
 }
 
 // NumPy's array of cells: int32 counts; or int64 weight and rows; sum and rows; sum, weight and rows.

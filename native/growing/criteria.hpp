@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <vector>
 
 #include "growing/chance.hpp"
+#include "growing/entries.hpp"
 #include "growing/split.hpp"
 #include "math/compiler.hpp"
 #include "math/xlogx.hpp"
@@ -171,5 +174,23 @@ class Squares {
     double ridge_, rounding_, scale_;
     int64_t centre_ = 0;
 };
+
+// Calls `action` with the criterion's type; small totals keep Gini's squares in 64 bits.
+template <class Entry, class Action>
+auto with_criterion(int criterion, int64_t total_weight, Action&& action) {
+    if constexpr (Entry::sums) {
+        if (criterion != 3) throw std::invalid_argument("criterion 3 (squares) expected for sums");
+        return action(Type<Squares>{});
+    } else {
+        switch (criterion) {
+            case 0: return action(Type<Entropy>{});
+            case 1:
+                if (total_weight < (int64_t{1} << 31)) return action(Type<Gini<int64_t>>{});
+                return action(Type<Gini<Wide>>{});
+            case 2: return action(Type<Hellinger>{});
+            default: throw std::invalid_argument("criterion 0 (entropy), 1 (gini) or 2 (hellinger) expected");
+        }
+    }
+}
 
 }  // namespace hornbeam

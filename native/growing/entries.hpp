@@ -16,6 +16,12 @@
 
 namespace hornbeam {
 
+// A type as an argument.
+template <class T>
+struct Type {
+    using type = T;
+};
+
 inline uint32_t make_key(uint32_t code, uint32_t label) { return code << 16 | label; }
 inline uint32_t code_of(uint32_t key) { return key >> 16; }
 inline uint32_t label_of(uint32_t key) { return key & 0xffff; }

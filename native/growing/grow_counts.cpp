@@ -1,5 +1,5 @@
 // Subtrees of classes, each row counted once.
-#include "growing/grow_subtree.hpp"
+#include "growing/subtree.hpp"
 
 namespace hornbeam {
 

@@ -1,14 +1,17 @@
 // Grows a subtree by the criterion of a number.
 //
 // Each kind of entries is compiled in a file of its own (grow_counts.cpp, grow_weights.cpp, grow_sums.cpp), so that
-// compilers work side by side and a change of the bindings compiles none of them.
+// compilers work side by side and a change of the bindings compiles none of them. Those files include subtree.hpp; the
+// bindings do not, so that a change of a criterion compiles few of them.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "growing/columns.hpp"
-#include "growing/subtree.hpp"
+#include "growing/entries.hpp"
+#include "growing/nodes.hpp"
+#include "growing/path_rules.hpp"
+#include "growing/split.hpp"
 
 namespace hornbeam {
 
@@ -22,13 +25,7 @@ struct FirstNode {
 
 template <class Entry, class Code>
 Nodes grow_subtree(int criterion, const Rows<Code>& rows, const Features& features, const Rules& rules,
-                   const PathRules* paths, int n_classes, Progress progress, const FirstNode& first) {
-    return with_criterion<Entry>(criterion, rules.total_weight, [&](auto type) {
-        using Criterion = typename decltype(type)::type;
-        return Subtree<Criterion, Code, Entry>(rows, features, rules, paths, n_classes, progress)
-            .grow(first.begin, first.end, first.depth, first.bounds, first.key, first.path);
-    });
-}
+                   const PathRules* paths, int n_classes, Progress progress, const FirstNode& first);
 
 #define HORNBEAM_GROW_SUBTREE(Entry, Code)                                                                            \
     template Nodes grow_subtree<Entry, Code>(int, const Rows<Code>&, const Features&, const Rules&, const PathRules*, \

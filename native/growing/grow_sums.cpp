@@ -1,5 +1,5 @@
 // Subtrees of numeric targets.
-#include "growing/grow_subtree.hpp"
+#include "growing/subtree.hpp"
 
 namespace hornbeam {
 

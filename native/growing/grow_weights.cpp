@@ -1,5 +1,5 @@
 // Subtrees of classes, rows with weights.
-#include "growing/grow_subtree.hpp"
+#include "growing/subtree.hpp"
 
 namespace hornbeam {
 

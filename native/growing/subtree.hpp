@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "growing/constraints.hpp"
+#include "growing/grow_subtree.hpp"
 #include "growing/histogram.hpp"
 #include "growing/nodes.hpp"
 #include "growing/partition.hpp"
@@ -294,5 +295,15 @@ class Subtree {
     std::vector<Open> stack_;
     std::vector<int64_t> starts_, node_evidence_, child_evidence_, remainder_;
 };
+
+template <class Entry, class Code>
+Nodes grow_subtree(int criterion, const Rows<Code>& rows, const Features& features, const Rules& rules,
+                   const PathRules* paths, int n_classes, Progress progress, const FirstNode& first) {
+    return with_criterion<Entry>(criterion, rules.total_weight, [&](auto type) {
+        using Criterion = typename decltype(type)::type;
+        return Subtree<Criterion, Code, Entry>(rows, features, rules, paths, n_classes, progress)
+            .grow(first.begin, first.end, first.depth, first.bounds, first.key, first.path);
+    });
+}
 
 }  // namespace hornbeam

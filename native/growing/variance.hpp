@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "growing/criteria.hpp"
 #include "growing/entries.hpp"
 #include "growing/split.hpp"
+#include "math/compiler.hpp"
 
 namespace hornbeam {
 
