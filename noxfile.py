@@ -78,7 +78,7 @@ def types(session: nox.Session) -> None:
 def stubs(session: nox.Session) -> None:
     """Write the type stubs of the compiled module, after a change of its functions."""
     session.install(".", "nanobind>=3.1", "ruff")
-    path = Path("src/hornbeam/_native.pyi")
+    path = Path("src/hornbeam/kernels/_native.pyi")
     path.write_text(session.run("python", ".ci/stubs.py", silent=True), encoding="utf-8")
     session.run("ruff", "check", "--fix", str(path))
     session.run("ruff", "format", str(path))

@@ -1,6 +1,6 @@
 """Type stubs of the compiled module: nanobind's own, with types as mypy wants them.
 
-``python .ci/stubs.py`` prints them; ``nox -s stubs`` writes ``src/hornbeam/_native.pyi``.
+``python .ci/stubs.py`` prints them; ``nox -s stubs`` writes ``src/hornbeam/kernels/_native.pyi``.
 """
 
 import ast
@@ -13,7 +13,7 @@ FULL = {"dict": "dict[str, Any]", "tuple": "tuple[Any, ...]", "NDArray": "NDArra
 
 def stubs() -> str:
     """Generate the stubs of the installed module."""
-    from hornbeam import _native
+    from hornbeam.kernels import _native
 
     generator = StubGen(_native, quiet=True)
     generator.put(_native)

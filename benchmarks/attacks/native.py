@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attacks.edits import paths
-from hornbeam import _native
+from hornbeam.kernels import _native
 
 IN_CI = 50_000
 

@@ -27,7 +27,7 @@ environment() { # NAME PYTHON REQUIREMENT...: an environment without Hornbeam
 kernels() { # NAME COMPILER FLAG...: the package with kernels that a compiler made, in WORK/kernels/NAME
     local home=$work/kernels/$1 compiler=$2 include nanobind
     shift 2
-    [[ -f $home/hornbeam/_native.abi3.so ]] && return
+    [[ -f $home/hornbeam/kernels/_native.abi3.so ]] && return
     nanobind=$("$work/env/newest/bin/python" -m nanobind --include_dir)/..
     include=$("$work/env/newest/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     mkdir -p "$home"
@@ -35,7 +35,7 @@ kernels() { # NAME COMPILER FLAG...: the package with kernels that a compiler ma
     "$compiler" -std=c++17 -O3 -ffp-contract=off -fvisibility=hidden -fPIC -shared -fno-strict-aliasing -pthread \
         -DNDEBUG -DPy_LIMITED_API=0x030C0000 -DNB_COMPACT_ASSERTIONS "$@" \
         -I "$nanobind/include" -I "$nanobind/ext/robin_map/include" -I "$include" -I "$tree/native" \
-        "$nanobind/src/nb_combined.cpp" "$tree"/native/*/*.cpp -o "$home/hornbeam/_native.abi3.so"
+        "$nanobind/src/nb_combined.cpp" "$tree"/native/*/*.cpp -o "$home/hornbeam/kernels/_native.abi3.so"
 }
 
 digests() { # NAME KERNELS COMMAND...: what a Python finds

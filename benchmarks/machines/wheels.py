@@ -135,7 +135,7 @@ def audit(wheel: Path, target: Target) -> None:
     with zipfile.ZipFile(wheel) as file:
         modules = [name for name in file.namelist() if name.endswith((".so", ".pyd", ".dll"))]
     if len(modules) != 1:  # abi3audit accepts a wheel without any
-        raise SystemExit(f"{wheel.name} has the modules {modules}, expected hornbeam/_native alone")
+        raise SystemExit(f"{wheel.name} has the modules {modules}, expected hornbeam/kernels/_native alone")
     if target.policy is not None:
         run("auditwheel", "show", "--ldpaths", wheel.parent, wheel)
     run("abi3audit", "--strict", wheel)

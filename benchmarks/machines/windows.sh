@@ -66,7 +66,7 @@ wheel() { # by pip and CMakeLists.txt; `env` runs this system's Python where CMa
         "$work/tools/bin/pip" wheel --no-build-isolation --no-deps --config-settings=build-dir="$work/cmake" \
         --wheel-dir "$work/dist" "$work/tree"
     "$work/tools/bin/python" -m zipfile -e "$work"/dist/*.whl "$work/dist/unpacked"
-    x86_64-w64-mingw32-objdump -p "$work/dist/unpacked/hornbeam/_native.pyd" | grep 'DLL Name' | sort >"$work/dist/needs"
+    x86_64-w64-mingw32-objdump -p "$work/dist/unpacked/hornbeam/kernels/_native.pyd" | grep 'DLL Name' | sort >"$work/dist/needs"
     if grep -viE 'DLL Name: (python3|kernel32|msvcrt|ucrtbase|api-ms-win-crt-.*)\.dll' "$work/dist/needs"; then
         echo "the module needs these libraries, which Windows and Python do not have" >&2
         return 1

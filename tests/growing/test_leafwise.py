@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import BoostedTreesClassifier, _native
+from hornbeam import BoostedTreesClassifier
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
@@ -20,6 +20,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.leafwise import Leafwise
+from hornbeam.kernels import _native
 from hornbeam.tree.route import route
 from support.examples import examples
 from support.strategies_growing import regression_tables

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hornbeam import _native
+from hornbeam.kernels import _native
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hornbeam._native import Router, SlopedLeaves
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
+from hornbeam.kernels._native import Router, SlopedLeaves
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, Tree, with_slopes
 from hornbeam.tree import route as route_module
 from hornbeam.tree.edit import with_decision

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam._native import Census as NativeCensus
-from hornbeam._native import count_parts, equal_bins
+from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
@@ -63,7 +62,7 @@ class Census:
     def __init__(self, n_features: int, limit: int) -> None:
         self.n_features = n_features
         self.limit = limit
-        self._native = NativeCensus(n_features, limit)
+        self._native = _native.Census(n_features, limit)
 
     def add(self, columns: tuple[NDArray[Any], ...]) -> None:
         """Count the rows of columns (float64, any stride)."""
@@ -83,7 +82,7 @@ class Census:
 
     def __setstate__(self, state: tuple[int, int, Entries]) -> None:
         self.n_features, self.limit, entries = state
-        self._native = NativeCensus(self.n_features, self.limit)
+        self._native = _native.Census(self.n_features, self.limit)
         self._native.restore(*entries)
 
 
@@ -109,7 +108,7 @@ def count_cell_parts(
     ``starts[f + 1]``, in order. `low` and `high` are the first and last key of a cell; ``digits`` bits above
     ``digit_shift`` number its 2**digits parts.
     """
-    count_parts(columns, starts, low, high, digit_shift, digits, counts, ones, some)
+    _native.count_parts(columns, starts, low, high, digit_shift, digits, counts, ones, some)
 
 
 def to_equal_bins(counts: Counts, max_bins: int) -> Counts:
@@ -117,5 +116,5 @@ def to_equal_bins(counts: Counts, max_bins: int) -> Counts:
 
     An entry heavier than the mean bin is a bin of its own; the other entries fill the remaining bins.
     """
-    result: Counts = equal_bins(counts, max_bins)
+    result: Counts = _native.equal_bins(counts, max_bins)
     return result

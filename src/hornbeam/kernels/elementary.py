@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hornbeam import _native
+from hornbeam.kernels import _native
 from hornbeam.typing import Floats
 
 __all__ = ["beta_cdf", "beta_quantile", "exp", "exp2", "log", "log2", "student_bound"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam._native import encode_uint8, encode_uint16
+from hornbeam.kernels import _native
 from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
@@ -33,7 +33,7 @@ def encode(
     """
     narrow = max(n_codes.tolist(), default=0) <= 255
     codes: Codes = np.empty((n_rows, len(columns)), np.uint8 if narrow else np.uint16)
-    kernel: Callable[..., int] = encode_uint8 if narrow else encode_uint16
+    kernel: Callable[..., int] = _native.encode_uint8 if narrow else _native.encode_uint16
 
     def fill(begin: int, end: int) -> int:
         return kernel(columns, edges, starts, n_codes, nominal, begin, end, codes)

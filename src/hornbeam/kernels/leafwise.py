@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam import _native
+from hornbeam.kernels import _native
 from hornbeam.kernels.subtree import GrowthSpec, Nodes
 from hornbeam.typing import Codes, Counts, Floats, Indices
 

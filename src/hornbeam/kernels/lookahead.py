@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam import _native
+from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["MOST_CODES", "MOST_TERMS", "UNIT_VALUE", "LeafRules", "SearchRules", "SoftRows", "fit_log_odds"]

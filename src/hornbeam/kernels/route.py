@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam._native import Router as PackedRouter
-from hornbeam._native import SlopedLeaves as PackedLeaves
+from hornbeam.kernels import _native
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["Router", "SlopedLeaves", "Slots", "narrow_slots"]
@@ -40,7 +39,7 @@ class Router:
         slot_of: Indices,
         missing_slot: Indices,
     ) -> None:
-        self._packed: Any = PackedRouter(
+        self._packed: Any = _native.Router(
             first_child, n_children, feature, threshold, slot_start, slot_of, missing_slot
         )
         self.n_nodes: int = self._packed.n_nodes
@@ -122,7 +121,7 @@ class SlopedLeaves:
         *,
         regression: bool,
     ) -> None:
-        self._packed: Any = PackedLeaves(
+        self._packed: Any = _native.SlopedLeaves(
             router._packed, belief, node, feature, category, low, high, centre, slope, regression
         )
 

@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from hornbeam import _native
-from hornbeam._native import HdpChain
+from hornbeam.kernels import _native
 from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["STRENGTH_NAMES", "Posterior", "StackedTrees", "sample_hdp"]
@@ -69,7 +68,7 @@ def sample_hdp(
     value is `concentration`; None keeps it fixed.
     """
     shape, rate = prior if prior is not None else (1.0, 1.0)
-    chain = HdpChain(
+    chain = _native.HdpChain(
         parent, own, group, root_concentration, concentration, prior is not None, shape, rate, seed
     )
     for begin, end, record in ((0, burn_in, False), (burn_in, sweeps, True)):

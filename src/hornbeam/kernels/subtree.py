@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam import _native
-from hornbeam._native import Columns, Missing, Nominal, PathRules, Rules, child_key
 from hornbeam.errors import DataError
+from hornbeam.kernels import _native
 from hornbeam.kernels.route import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
@@ -49,6 +48,13 @@ __all__ = [
 ]
 
 type Cells = NDArray[np.int32] | NDArray[np.int64]
+
+Columns = _native.Columns
+Missing = _native.Missing
+Nominal = _native.Nominal
+PathRules = _native.PathRules
+Rules = _native.Rules
+child_key = _native.child_key
 
 _MOST = 2**50  # maximum weight of a row, in steps
 _WRONG_ROWS = "the coded rows do not fit the bins"

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornbeam import _native
+from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = [
