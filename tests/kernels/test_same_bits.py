@@ -23,7 +23,6 @@ ALLOWED = {
     ("data/numeric_target.py", "math.log10"): "a divisor that a message recommends",
     ("pruning/raising.py", "math.fsum"): "correctly rounded, on every machine",
     ("data/target_copies.py", "@"): "a correlation that is warned about",
-    ("growing/candidates/way.py", "np.linalg"): "the order of a list of splits",
     ("smoothing/borrowing.py", "np.exp"): "pseudo-counts that an explanation shows",
     ("smoothing/borrowing.py", "np.log"): "pseudo-counts that an explanation shows",
     ("tree/importance.py", "**"): "importances that are shown",

@@ -27,9 +27,9 @@ from hornbeam.explain.candidates.held_out_gain import HeldOut
 from hornbeam.explain.candidates.list_splits import candidates_at, check_node, find_column
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
+from hornbeam.explain.candidates.way import Direction
 from hornbeam.export.wording import condition_text
 from hornbeam.growing import Grower
-from hornbeam.growing.candidates import Direction
 from hornbeam.smoothing.smoother import check_whole
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import slot_condition

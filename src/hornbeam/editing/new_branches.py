@@ -15,7 +15,7 @@ from hornbeam.explain.candidates.list_splits import candidates_at, check_node
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.explain.candidates.table import CandidateSplit
 from hornbeam.explain.candidates.training_rows import TrainingRows
-from hornbeam.growing.candidates import Direction
+from hornbeam.explain.candidates.way import Direction
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import leaves_below, subtree

@@ -16,7 +16,7 @@ Read in this order:
 - `leafwise`: growth best first on gradients, for boosting
 - `tree_builder`: from nodes of the kernels to a tree
 - `count_encoded`: evidence of a given tree from encoded rows
-- `candidates`: all candidate splits of a node
+- `split_gains`: the histogram of a node, and the gains of its splits
 - `watch`: progress reports and interruption
 """
 

@@ -16,9 +16,9 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
-from hornbeam.growing.candidates import gain_of_children
 from hornbeam.growing.count_encoded import encoded_sums, skeleton_to_code_tree
 from hornbeam.growing.levelwise.nodes import NodeList, OpenNode
+from hornbeam.growing.split_gains import gain_of_children
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, PathRules, Rows, Split

@@ -7,6 +7,8 @@ Reading order:
 - `training_rows`: the encoded rows in memory; `node_rows`: those that reach a node; `source_rows`: rows that stay in
   files or with an engine.
 - `node_histogram`: counts either; `counted_node`: a node with these counts.
+- `way`: how a split divides the codes of a feature; `scan`: all splits of a feature, and why growing does not allow
+  some; `candidate_order`: the best of each feature, and the order of all.
 - `counted_candidates`: from the counts to the table.
-- `held_out_rows`, `held_out_gain`: the gain of a split on other rows.
+- `held_out_gain`: the gain of a split on other rows.
 """

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
+from hornbeam.explain.candidates.candidate_order import all_candidates, best_candidates
 from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.held_out_gain import HeldOut
+from hornbeam.explain.candidates.scan import Candidate
 from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit, CandidateSplits
+from hornbeam.explain.candidates.way import Way
 from hornbeam.export.wording import pluralise
 from hornbeam.growing import Criterion, impurity
-from hornbeam.growing.candidates import Candidate, Way, all_candidates, best_candidates
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
 

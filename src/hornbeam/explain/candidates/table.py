@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
+from hornbeam.explain.candidates.way import Direction
 from hornbeam.export.wording import condition_text, feature_name, label_text, number_text, pluralise
 from hornbeam.grid import Grid
 from hornbeam.growing import Criterion
-from hornbeam.growing.candidates import Direction
 from hornbeam.tree.condition import Condition
 
 __all__ = ["CandidateChild", "CandidateSplit", "CandidateSplits"]

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.growing.candidates.gains import Parts, changed_rules
-from hornbeam.growing.candidates.node_cells import NodeCells
-from hornbeam.growing.candidates.scan import OVERLOOKED, TIE, Candidate, scan
-from hornbeam.growing.candidates.way import Way
+from hornbeam.explain.candidates.scan import OVERLOOKED, TIE, Candidate, scan
+from hornbeam.explain.candidates.way import Way
+from hornbeam.growing.split_gains import NodeCells, Parts, changed_rules
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.subtree import Split
 from hornbeam.typing import Floats

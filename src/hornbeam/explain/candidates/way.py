@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.growing.category_order import principal_direction
 from hornbeam.kernels.subtree import GrowthSpec
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.typing import Bools, Counts, Indices
@@ -141,15 +142,9 @@ class Sweep:
 
 
 def scan_order(evidence: Counts, spec: GrowthSpec) -> NDArray[np.intp]:
-    """Sort categories as a scan cuts them: by mean or by the share of the second class.
-
-    For more classes it is the direction in which the class shares differ most.
-    """
+    """Sort categories as growing does: by mean, by the share of the second class, or along a direction of classes."""
+    weight = evidence[:, :1] if spec.sums else evidence.sum(axis=1, keepdims=True)
     if spec.sums or spec.n_classes == 2:
-        weight = evidence[:, 0] if spec.sums else evidence.sum(axis=1)
-        return np.argsort(evidence[:, 1] / weight, kind="stable")
-    weight = evidence.sum(axis=1, keepdims=True)
-    shares = evidence / weight
-    centred = np.sqrt(weight) * (shares - evidence.sum(axis=0) / weight.sum())
-    direction = np.linalg.svd(centred, full_matrices=False)[2][0]
-    return np.argsort((shares * direction).sum(axis=1).round(12), kind="stable")
+        return np.argsort(evidence[:, 1] / weight[:, 0], kind="stable")
+    place = (evidence / weight * principal_direction(evidence)).sum(axis=1)
+    return np.argsort(np.rint(place * 2.0**40), kind="stable")  # rounding errors must not sort

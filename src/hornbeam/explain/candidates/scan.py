@@ -5,9 +5,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.growing.candidates.gains import Parts
-from hornbeam.growing.candidates.node_cells import NodeCells
-from hornbeam.growing.candidates.way import Direction, Sweep, Way, scan_order
+from hornbeam.explain.candidates.way import Direction, Sweep, Way, scan_order
+from hornbeam.growing.split_gains import NodeCells, Parts
 from hornbeam.kernels import subtree
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.subtree import Missing, Nominal
