@@ -237,6 +237,13 @@ class Split(NamedTuple):
     n_slots: int
     slot_of: Indices
 
+    def summed(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Add up the numbers of the codes in each slot."""
+        present = self.slot_of >= 0
+        total = np.zeros((self.n_slots, *numbers.shape[1:]), numbers.dtype)
+        np.add.at(total, self.slot_of[present], numbers[present])
+        return total
+
 
 @contextmanager
 def as_data_error(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[None]:
@@ -337,14 +344,9 @@ def channels(cells: Cells, spec: GrowthSpec) -> tuple[Counts, Counts]:
 
 def children_totals(cells: Cells, split: Split, spec: GrowthSpec) -> tuple[Counts, Counts]:
     """Return the evidence and rows of each child, from the cells of the split's feature."""
-    start = int(spec.offsets[split.feature])
-    mine = slice(start, start + len(split.slot_of))
-    evidence = np.zeros((split.n_slots, spec.n_channels), dtype=np.int64)
-    n_rows = np.zeros(split.n_slots, dtype=np.int64)
-    present = split.slot_of >= 0
-    for total, part in zip((evidence, n_rows), channels(cells, spec), strict=True):
-        np.add.at(total, split.slot_of[present], part[mine][present])
-    return evidence, n_rows
+    evidence, n_rows = channels(cells, spec)
+    mine = slice(*spec.offsets[split.feature : split.feature + 2])
+    return split.summed(evidence[mine]), split.summed(n_rows[mine])
 
 
 def partition(rows: Rows, spec: GrowthSpec, begin: int, end: int, split: Split) -> Counts:

@@ -1,15 +1,11 @@
 """The candidate splits of a node in their order: the best of each feature, or all of one feature."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.explain.candidates.scan import OVERLOOKED, TIE, Candidate, scan
 from hornbeam.explain.candidates.way import Way
 from hornbeam.growing.split_gains import NodeCells, Parts, changed_rules
 from hornbeam.kernels import levelwise
-from hornbeam.kernels.subtree import Split
 from hornbeam.typing import Floats
 
 __all__ = ["all_candidates", "best_candidates"]
@@ -107,7 +103,7 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
         return None
     split, rules = splits[0], node.rules
     way = Way.of_slots(f, bool(node.spec.nominal[f]), split.slot_of, split.missing_slot)
-    parts = Parts(node, _summed(split, node.of_feature(f))[None], way.missing == "every", f)
+    parts = Parts(node, split.summed(node.of_feature(f))[None], way.missing == "every", f)
     gain, penalised, score = parts.gains().item(), numbers[0].item(), numbers[1].item()
     decrease = penalised * node.weight / rules.total_weight
     candidate = Candidate(
@@ -116,17 +112,9 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
         gain - penalised if rules.gain_ratio else 0.0,
         parts.split_information().item(),
         score,
-        _summed(split, node.shown[f]),
+        split.summed(node.shown[f]),
         f"impurity falls by {decrease:.3g}; min_impurity_decrease={rules.min_decrease:g}"
         if decrease < rules.min_decrease
         else None,
     )
     return candidate, numbers
-
-
-def _summed(split: Split, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Add up the numbers of the codes in each slot: shape (n_slots, m)."""
-    present = split.slot_of >= 0
-    summed = np.zeros((split.n_slots, numbers.shape[1]), numbers.dtype)
-    np.add.at(summed, split.slot_of[present], numbers[present])
-    return summed

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from hornbeam.explain.candidates.way import Direction, Sweep, Way, scan_order
 from hornbeam.growing.split_gains import NodeCells, Parts
-from hornbeam.kernels import subtree
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.subtree import Missing, Nominal
 from hornbeam.typing import Bools, Counts
@@ -63,9 +62,8 @@ def scan(node: NodeCells, f: int, *, most: int, none_taken: bool) -> list[Candid
 
 def _sweeps(node: NodeCells, f: int) -> list[Sweep]:
     spec, rules = node.spec, node.rules
-    first, last = spec.offsets[f : f + 2]
-    evidence, rows = (part[first:last] for part in subtree.channels(node.cells, spec))
-    nominal, missing_code = bool(spec.nominal[f]), int(last - first) - 1
+    rows, evidence = node.shown[f][:, 0], node.shown[f][:, 1:]
+    nominal, missing_code = bool(spec.nominal[f]), len(rows) - 1
     known, any_missing = np.flatnonzero(rows[:-1]), bool(rows[-1])
 
     def sweep(missing: Direction | None, kind: Any = "cuts", codes: NDArray[np.intp] = known) -> Sweep:
