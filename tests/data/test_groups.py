@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.column_checks import Check, check_columns
-from hornbeam.data.groups import (
-    copies_as_groups,
-    hash_groups,
+from hornbeam.data.groups import copies_as_groups, hash_groups, read_groups
+from hornbeam.data.row_order import (
+    first_units,
     keep_copies_together,
     n_units,
     oversampled_classes,
-    read_groups,
+    row_hash,
+    unit_ranks,
 )
-from hornbeam.data.row_order import first_units, row_hash, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.tuning.folds import FoldAssignment
@@ -124,7 +124,7 @@ def test_hashes_of_a_column_are_the_same_in_every_partition():
 
 def test_copies_have_equal_values_and_target():
     table = Table.read([[1.0, "a"], [1.0, "a"], [1.0, "b"], [1.0, "a"]], [0, 1, 0, 0])
-    assert same_partition(copies_as_groups(table), np.array([0, 1, 2, 0]))
+    assert same_partition(copies_as_groups(table.columns, table.target), np.array([0, 1, 2, 0]))
 
 
 def oversampled(n_copies, n_rare=40, decimals=9):

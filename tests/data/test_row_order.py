@@ -3,7 +3,8 @@
 import numpy as np
 
 from hornbeam.data import Table
-from hornbeam.data.row_order import break_ties, row_hash, splitmix64, target_bits
+from hornbeam.data.hashes import splitmix64
+from hornbeam.data.row_order import break_ties, row_hash, target_bits
 from hornbeam.data.schema import Kind
 
 

@@ -12,8 +12,8 @@ Reading order:
 - `rows`: rows in any form, opened as a source.
 - `binning/`: cut points, and the codes of values.
 - `encoded_rows`: encoded rows, partition by partition.
-- `row_order`: row hashes and a row order that depends on content alone.
-- `fingerprint`: content hash of strings and arrays.
+- `hashes`: hashes of rows, and of strings and arrays.
+- `groups`, `row_order`: rows that belong together, and a row order that depends on content alone.
 - `target_copies`, `column_checks`: columns that should probably not be features.
 - `files/`: Parquet and CSV files, the cache of encoded rows, and safe writing.
 """

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.files.profile import Profile
-from hornbeam.data.row_order import target_bits, value_hash
+from hornbeam.data.hashes import value_hash
+from hornbeam.data.row_order import target_bits
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
@@ -186,7 +187,7 @@ def _groups(table: Table) -> dict[int, Finding]:
     if len(repeating) <= _SHARED_COLUMNS:
         return {}
     _, kept = np.unique(
-        value_hash(block, target_bits(block)), return_index=True
+        value_hash(block.columns, target_bits(block)), return_index=True
     )  # whole rows that are copies
     if len(kept) < len(block.columns[0]):
         again = ((at, _repeated_codes(block.columns[at][kept])) for at in repeating)

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.sources import Partition, Source, row_blocks
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError

@@ -1,50 +1,43 @@
-"""Row hashes, and the canonical row order they define: independent of the order in which rows arrive."""
+"""Rows in an order that depends on their content alone, and the units that are drawn or held out together."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.typing import Codes, Counts, Indices
-
-if TYPE_CHECKING:
-    from hornbeam.data.table import Table
+from hornbeam.data.groups import copies_as_groups
+from hornbeam.data.hashes import GOLDEN_GAMMA, as_integers, splitmix64, value_hash
+from hornbeam.data.table import Table
+from hornbeam.typing import Bits, Codes, Counts, Indices
 
 __all__ = [
-    "GOLDEN_GAMMA",
     "break_ties",
     "canonical_order",
     "first_units",
+    "keep_copies_together",
+    "n_units",
+    "oversampled_classes",
     "row_hash",
-    "splitmix64",
     "target_bits",
     "unit_ranks",
-    "value_hash",
 ]
 
-type _Bits = NDArray[np.uint64]
-
-GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the increment of splitmix64: 2**64 divided by the golden ratio
-
-
-def splitmix64(bits: _Bits) -> _Bits:
-    """Scramble 64-bit integers one to one, with the finaliser of splitmix64 (Steele, Lea and Flood, 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+_FEWEST_DISTINCT = 10  # different rows of an oversampled class
+_REPEATED = 0.5  # share of the rows of an oversampled class that have a copy, at least
+_MEAN_COPIES = 2.0  # of such a row, at least
+_BY_CHANCE = 0.02  # share of the rows of the other classes that have a copy, at most
+_MANY_VALUES = 0.5  # different values of some column for each different row: rows are not equal by chance
 
 
 def target_bits(table: Table) -> Counts | Indices:
-    """Return the target as integers to hash: class codes, or the bits of the floats of a numeric target."""
-    if table.numeric_target is not None:
-        return np.ascontiguousarray(table.numeric_target.values + 0.0).view(np.int64)  # -0.0 becomes 0.0
-    assert table.target is not None
-    return table.target
+    """Return the target as integers to hash."""
+    target = table.target if table.numeric_target is None else table.numeric_target.values
+    assert target is not None
+    return as_integers(target)
 
 
-def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
+def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> Bits:
     """Hash the codes and the target (`target_bits`) of every row; equal rows have equal hashes, in any order."""
     feature_number = np.arange(1, codes.shape[1] + 2, dtype=np.uint64)
     factor = splitmix64(feature_number * GOLDEN_GAMMA + np.full(1, seed, np.uint64))
@@ -56,29 +49,17 @@ def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
     return splitmix64(bits)
 
 
-def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits]:
+def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], Bits]:
     """Return an order of rows that depends on their content alone, and the hash of each row of the table."""
     hashes = row_hash(codes, target_bits(table))
     keys = (hashes,) if table.weight is None else (table.weight, hashes)
-    keys = (value_hash(table), *keys)  # rows of equal codes may have different values
+    keys = (value_hash(table.columns), *keys)  # rows of equal codes may have different values
     if table.group is not None:  # equal rows of different groups
         keys = (unit_ranks(hashes, table), *keys)
     return np.lexsort(keys), hashes
 
 
-def value_hash(table: Table, target: Counts | Indices | None = None) -> _Bits:
-    """Hash the values of every row, whatever bins they fall into, and its target if that is given."""
-    feature_number = np.arange(1, len(table.columns) + 1, dtype=np.uint64)
-    hashes = np.zeros(table.n_rows, np.uint64)
-    if target is not None:
-        hashes = splitmix64(target.astype(np.uint64) + GOLDEN_GAMMA)
-    for column, factor in zip(table.columns, splitmix64(feature_number * GOLDEN_GAMMA), strict=True):
-        value = column + 0.0  # -0.0 becomes 0.0
-        hashes += splitmix64(np.where(np.isnan(value), np.nan, value).view(np.uint64) ^ factor)
-    return hashes
-
-
-def break_ties(hashes: _Bits) -> _Bits:
+def break_ties(hashes: Bits) -> Bits:
     """Make the hashes of equal rows different, so that a sample by hash does not take all or none of them."""
     order = np.argsort(hashes, kind="stable")
     place, ordered = np.arange(len(hashes)), hashes[order]
@@ -88,7 +69,7 @@ def break_ties(hashes: _Bits) -> _Bits:
     return distinct
 
 
-def unit_ranks(hashes: _Bits, table: Table) -> Counts:
+def unit_ranks(hashes: Bits, table: Table) -> Counts:
     """Number the units that are drawn or held out together, each row or each group of rows, by their hash.
 
     The hash of a group is the sum of those of its rows, so that neither the order of rows nor the names of groups
@@ -107,7 +88,7 @@ def unit_ranks(hashes: _Bits, table: Table) -> Counts:
     return rank if table.group is None else rank[unit]
 
 
-def first_units(ranks: Counts | _Bits, n_rows: int) -> NDArray[np.intp]:
+def first_units(ranks: Counts | Bits, n_rows: int) -> NDArray[np.intp]:
     """Return the rows of the first units: all rows of each, at most `n_rows`; of a larger first unit, some rows."""
     order = np.argsort(ranks, kind="stable")
     if n_rows < len(order):
@@ -115,3 +96,58 @@ def first_units(ranks: Counts | _Bits, n_rows: int) -> NDArray[np.intp]:
         begin = int(np.searchsorted(ranks[order], ranks[order[n_rows]]))
         order = order[: begin or n_rows]
     return np.sort(order)
+
+
+def keep_copies_together(table: Table) -> Table:
+    """Return the table with copies as groups if a class was oversampled by copies of its rows; else as it is."""
+    return (
+        replace(table, group=copies_as_groups(table.columns, table.target))
+        if oversampled_classes(table)
+        else table
+    )
+
+
+def oversampled_classes(table: Table) -> tuple[int, ...]:
+    """Find classes that were oversampled by copies of their rows, where that is unmistakable; none if groups are known.
+
+    At least half of the rows of such a class have an equal row, on average two or more of each different row,
+    in a column with half as many values as there are different rows, or more; and at most 2 % of the rows of
+    the other classes have one. In tables of a few nominal columns equal rows are common in every class: they
+    are different cases.
+    """
+    target = table.target
+    if target is None or table.group is not None or table.n_rows < 2 * _FEWEST_DISTINCT:
+        return ()
+    numeric = [column for column in table.columns if column.dtype.kind == "f"]
+    if any(_has_no_repeats(column) for column in numeric):
+        return ()
+    _, first, unit, copies = np.unique(
+        value_hash(table.columns, target), return_index=True, return_inverse=True, return_counts=True
+    )
+    n_classes = table.schema.n_classes
+    rows, repeated = (
+        np.bincount(target, minlength=n_classes),
+        np.bincount(target, copies[unit] > 1, n_classes),
+    )
+    distinct = np.bincount(target[first], minlength=n_classes)
+    found = (
+        (repeated >= _REPEATED * rows) & (rows >= _MEAN_COPIES * distinct) & (distinct >= _FEWEST_DISTINCT)
+    )
+    others = ~found & (rows > 0)
+    if not found.any() or not others.any() or repeated[others].sum() > _BY_CHANCE * rows[others].sum():
+        return ()
+    kept = first[found[target[first]]]
+    most_values = max(len(np.unique(column[kept])) for column in table.columns)
+    return tuple(np.flatnonzero(found).tolist()) if most_values >= _MANY_VALUES * len(kept) else ()
+
+
+def _has_no_repeats(column: NDArray[Any]) -> bool:
+    ordered = np.sort(column)
+    return bool((ordered[1:] > ordered[:-1]).all())
+
+
+def n_units(table: Table) -> int:
+    """Count the groups of a table; without groups its rows, a row of weight 2 twice."""
+    if table.n_groups is not None:
+        return table.n_groups
+    return table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError

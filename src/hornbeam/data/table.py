@@ -247,5 +247,6 @@ class Table:
         columns, matrix = raw.encode(schema)
         numbers = None if values is None else NumericTarget.of(values, weight, unit)
         rounded = tuple([schema.names[at] for at in raw.rounded])
-        table = cls(schema, columns, codes, weight, unit, matrix, raw.names, factors, numbers, rounded, group)
-        return replace(table, group=copies_as_groups(table)) if isinstance(groups, str) else table
+        by = codes if numbers is None else numbers.values
+        group = copies_as_groups(columns, by) if isinstance(groups, str) else group
+        return cls(schema, columns, codes, weight, unit, matrix, raw.names, factors, numbers, rounded, group)

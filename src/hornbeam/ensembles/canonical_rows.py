@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.groups import keep_copies_together
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.row_order import canonical_order, first_units, unit_ranks
+from hornbeam.data.row_order import canonical_order, first_units, keep_copies_together, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import Recipe
-from hornbeam.typing import Codes, Counts
+from hornbeam.typing import Bits, Codes, Counts
 
 __all__ = ["CanonicalRows"]
 
@@ -32,7 +31,7 @@ class CanonicalRows:
 
     encoded: EncodedTable
     origin: Counts
-    row_hash: NDArray[np.uint64]
+    row_hash: Bits
 
     @classmethod
     def of(cls, table: Table, recipe: Recipe, n_jobs: int = 1) -> Self:
@@ -88,7 +87,7 @@ def _from_codes(
     bins: Bins,
     codes: Codes,
     origin: Counts,
-    row_hash: NDArray[np.uint64],
+    row_hash: Bits,
 ) -> CanonicalRows:
     """Restore pickled rows, with a value of its bin in place of each value."""
     table = replace(bare, columns=bins.decode(codes))

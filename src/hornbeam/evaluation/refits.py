@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.hashes import value_hash
 from hornbeam.data.labels import read_labels
 from hornbeam.data.numeric_target import read_numeric_target
 from hornbeam.data.reading.frame import take_rows
-from hornbeam.data.row_order import target_bits, value_hash
+from hornbeam.data.row_order import target_bits
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.prediction import parallel_map
@@ -93,7 +94,7 @@ class Refits:
             unit_of,
             np.zeros(n_rows) if weight is None else weight,
             target_bits(table),
-            value_hash(table),
+            value_hash(table.columns),
         )
         order = np.lexsort(keys)
         if names is None:

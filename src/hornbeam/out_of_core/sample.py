@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.row_order import GOLDEN_GAMMA, first_units, splitmix64
+from hornbeam.data.hashes import GOLDEN_GAMMA, splitmix64
+from hornbeam.data.row_order import first_units
 from hornbeam.data.sources import Partition, Source, has_groups
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.typing import Counts
+from hornbeam.typing import Bits, Counts
 
 __all__ = ["draw_numbers", "draw_sample"]
-
-type _Hashes = NDArray[np.uint64]
 
 _LARGEST = 2**64 - 1
 _SPARE = 8  # standard deviations of the number of rows below a bound
@@ -70,7 +69,7 @@ def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> T
         bound = min(2 * bound, _LARGEST)
 
 
-def draw_numbers(begin: int, end: int, seed: int = 0) -> _Hashes:
+def draw_numbers(begin: int, end: int, seed: int = 0) -> Bits:
     """Hash the position of each row from `begin` up to `end`; no two are equal."""
     place = np.arange(begin + 1, end + 1, dtype=np.uint64)
     return splitmix64(place * GOLDEN_GAMMA + splitmix64(np.full(1, seed, np.uint64)))
@@ -81,7 +80,7 @@ class _Drawn:
     """Candidate rows of one partition; `_join` removes the columns from their list to save memory."""
 
     place: Counts
-    hash: _Hashes
+    hash: Bits
     columns: list[NDArray[Any]]
     rest: Table
 

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.groups import keep_copies_together, n_units
+from hornbeam.data.hashes import GOLDEN_GAMMA, splitmix64
 from hornbeam.data.row_order import (
-    GOLDEN_GAMMA,
     break_ties,
     first_units,
+    keep_copies_together,
+    n_units,
     row_hash,
-    splitmix64,
     target_bits,
     unit_ranks,
 )

@@ -7,7 +7,7 @@ from operator import add
 
 import numpy as np
 
-from hornbeam.data.groups import keep_copies_together, n_units
+from hornbeam.data.row_order import keep_copies_together, n_units
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners

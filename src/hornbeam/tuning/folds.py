@@ -24,7 +24,7 @@ from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, push_down
-from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
+from hornbeam.typing import Bits, Bools, Codes, Counts, Floats, Indices
 
 __all__ = [
     "MOST_CELLS",
@@ -69,7 +69,7 @@ def _parts(values: Floats, weight: Counts, n_parts: int) -> Counts:
     return part
 
 
-def _turns_of_groups(table: Table, hashes: NDArray[np.uint64], n_folds: int) -> Counts:
+def _turns_of_groups(table: Table, hashes: Bits, n_folds: int) -> Counts:
     """Return the turn of the group of each row: in turn within strata of groups of a similar mean stratum.
 
     There are at most as many strata as there are folds' worth of groups, so that another seed gives other folds.

@@ -8,16 +8,9 @@ from typing import Self
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
+from hornbeam.data.hashes import GOLDEN_GAMMA, splitmix64
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.row_order import (
-    GOLDEN_GAMMA,
-    break_ties,
-    first_units,
-    row_hash,
-    splitmix64,
-    target_bits,
-    unit_ranks,
-)
+from hornbeam.data.row_order import break_ties, first_units, row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.sums import dot, row_dots

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hornbeam.data.binning.cuts import fit_cuts, midpoint, shortest_between
 from hornbeam.data.engine import Engine
-from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError

@@ -16,9 +16,9 @@ from hornbeam.data.files.paths import Paths, list_files, need_arrow
 from hornbeam.data.files.scratch import WrittenRows
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
-from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.fixed_point import to_fixed_point
 from hornbeam.data.groups import COPIES, copies_as_groups
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.labels import match_labels
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind, Schema
@@ -268,10 +268,15 @@ class ParquetSource:
             )
         raw, labels, scale = extract.raw, extract.labels, self.weight_scale
         values, units = extract.values, scale.target_units
-        table = Table(
+        columns = () if raw is None else raw.encode(schema)[0]
+        codes = None if labels is None else match_labels(labels, schema.classes)
+        group = extract.group
+        if self.copies and features is None:
+            group = copies_as_groups(columns, codes if values is None else values)
+        return Table(
             schema,
-            () if raw is None else raw.encode(schema)[0],
-            None if labels is None else match_labels(labels, schema.classes),
+            columns,
+            codes,
             None
             if scale.step is None or extract.weight is None
             else to_fixed_point(extract.weight, scale.step),
@@ -280,9 +285,8 @@ class ParquetSource:
             schema.names,
             scale.class_factors,
             None if values is None or units is None else NumericTarget(values, *units),
-            group=extract.group,
+            group=group,
         )
-        return replace(table, group=copies_as_groups(table)) if self.copies and features is None else table
 
 
 def _renumbered(partitions: Iterable[Partition], rows: Mapping[Partition, int]) -> Iterable[Partition]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
-from hornbeam.data.groups import keep_copies_together
+from hornbeam.data.row_order import keep_copies_together
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees

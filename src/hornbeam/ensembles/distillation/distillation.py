@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.row_order import target_bits, unit_ranks, value_hash
+from hornbeam.data.hashes import value_hash
+from hornbeam.data.row_order import target_bits, unit_ranks
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.leaf_slopes import LeafSlopes
@@ -151,7 +152,7 @@ class Distillation:
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
         calibration = calibrate_taught_tree(tree)
         if table.group is not None and held_out is not None:
-            unit = unit_ranks(value_hash(table, target_bits(table)), table)
+            unit = unit_ranks(value_hash(table.columns, target_bits(table)), table)
             calibration = GroupDependence.of(table, predictions[: table.n_rows], unit).limit(calibration)
         tree = calibration(tree)
         if self.slopes == 0:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
-from hornbeam.data.groups import oversampled_classes
+from hornbeam.data.row_order import oversampled_classes
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import warn

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hornbeam.data.engine import LocalEngine
-from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.methods.reads_rows import ReadsRows

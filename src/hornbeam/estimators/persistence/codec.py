@@ -7,6 +7,7 @@ and reveal something about each row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from itertools import batched
 from types import NoneType
 from typing import Any, Literal, NamedTuple
@@ -31,7 +32,21 @@ from hornbeam.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["pack_estimator", "tree_model", "unpack_estimator"]
+__all__ = ["REGISTRY", "estimator_class", "pack_estimator", "tree_model", "unpack_estimator"]
+
+
+# Module and kind of file of each estimator. A module is imported on demand: a tree alone is read and written without
+# scikit-learn.
+REGISTRY = {
+    "TreeClassifier": ("tree_classifier", "tree"),
+    "TreeRegressor": ("tree_regressor", "regression tree"),
+    "RuleClassifier": ("rule_classifier", "rules"),
+    "ForestClassifier": ("forest_classifier", "trees"),
+    "ForestRegressor": ("forest_regressor", "regression trees"),
+    "BoostedTreesClassifier": ("boosted_classifier", "regression trees"),
+    "BoostedTreesRegressor": ("boosted_regressor", "regression trees"),
+    "BoostedTreesRanker": ("ranker", "regression trees"),
+}
 
 
 class _Entry(NamedTuple):
@@ -59,7 +74,7 @@ def pack_estimator(estimator: Any, name: str) -> Model:
     """Convert a fitted estimator, or an instance of a subclass, into trees and plain values."""
     family, settings = _FAMILIES[estimator._fitted], estimator.get_params(deep=False)
     if family.content == "rules":
-        settings["estimator"] = _rules().encode_estimator(estimator.estimator, estimator.source_tree_)
+        settings["estimator"] = _encode_source(estimator.estimator, estimator.source_tree_)
     names, classes = (getattr(estimator, one, None) for one in ("feature_names_in_", "classes_"))
     learned = _common(names, classes, getattr(estimator, "class_weight_", None)) | family.encode(estimator)
     fitted = getattr(estimator, "source_tree_", getattr(estimator, estimator._fitted))
@@ -104,7 +119,7 @@ def unpack_estimator(model: Model, cls: type[Any]) -> Any:
     inner = settings.pop("estimator", None) if family.content == "rules" else None
     estimator = build_estimator(cls, settings)
     if family.content == "rules":
-        estimator.estimator = _rules().decode_estimator(inner, model.tree)
+        estimator.estimator = _decode_source(inner, model.tree)
     _check_learned(cls, learned)
     fitted = family.restore(estimator, model)
     labels = fitted.schema.classes
@@ -242,20 +257,59 @@ def _finite(name: str, value: Any, length: int | None) -> Floats:
     raise StorageError(f"{name} is {value!r:.80}; expected {expected}")
 
 
+def _encode_source(estimator: Any, tree: Tree) -> Any:
+    """Encode the parameter `estimator` of rules; a tree that was passed is the tree of the file."""
+    from sklearn.frozen import FrozenEstimator
+
+    kind = estimator_class("TreeClassifier")
+    if type(estimator) is kind:
+        return Step.of("TreeClassifier", **encode_parameters(estimator.get_params(deep=False)))
+    if isinstance(estimator, Tree) and estimator.digest == tree.digest:
+        return Step.of("Tree")
+    inner: Any = estimator.estimator if isinstance(estimator, FrozenEstimator) else None
+    if type(inner) is kind and inner.tree_.digest == tree.digest:
+        model = pack_estimator(inner, "TreeClassifier")
+        return Step.of("FrozenEstimator", settings=dict(model.settings), learned=dict(model.learned))
+    return estimator  # None, or an object that storage refuses
+
+
+def _decode_source(encoded: Any, tree: Tree) -> Any:
+    """Return the parameter `estimator` of the rules of a file with this tree."""
+    from sklearn.frozen import FrozenEstimator
+
+    kind = estimator_class("TreeClassifier")
+    match encoded:
+        case None:
+            return None
+        case Step("Tree", ()):
+            return tree
+        case Step("TreeClassifier", parameters):
+            return build_estimator(kind, dict(parameters))
+        case Step("FrozenEstimator", (("learned", dict(learned)), ("settings", dict(settings)))):
+            if all(isinstance(name, str) for name in settings):
+                model = Model.of(tree, "TreeClassifier", settings, learned)
+                return FrozenEstimator(unpack_estimator(model, kind))
+    raise StorageError(
+        f"estimator is {encoded!s:.80}; expected None, a Tree, a TreeClassifier or a FrozenEstimator"
+    )
+
+
 def _encode_rules(estimator: Any) -> dict[str, Any]:
-    encoded: dict[str, Any] = _rules().encode_rules(estimator.rules_)
-    return encoded
+    from hornbeam.estimators.persistence.rules import encode_rules  # slow to import
+
+    return encode_rules(estimator.rules_)
 
 
 def _restore_rules(estimator: Any, model: Model) -> Any:
+    from hornbeam.estimators.persistence.rules import decode_rules
+
     estimator.source_tree_ = model.tree
-    return _rules().decode_rules(model.learned, model.schema)
+    return decode_rules(model.learned, model.schema)
 
 
-def _rules() -> Any:
-    from hornbeam.estimators.persistence import rules  # it imports scikit-learn
-
-    return rules
+def estimator_class(name: str) -> Any:
+    """Return the class of an estimator of the registry."""
+    return getattr(import_module(f"hornbeam.estimators.{REGISTRY[name][0]}"), name)
 
 
 # By the fitted attribute.

@@ -7,13 +7,12 @@ name classes of the registry, so loading it cannot run other code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from os import PathLike
 from typing import Any
 
 from hornbeam import storage
 from hornbeam.errors import StorageError, TreeError
-from hornbeam.estimators.persistence.codec import pack_estimator, unpack_estimator
+from hornbeam.estimators.persistence.codec import REGISTRY, estimator_class, pack_estimator, unpack_estimator
 from hornbeam.growing import Grower
 from hornbeam.storage import Difference, Model
 from hornbeam.tree import Tree
@@ -21,20 +20,6 @@ from hornbeam.tree.unwrap import unwrap
 from hornbeam.tuning.size_path import size_path
 
 __all__ = ["diff", "load", "save", "trusted_types"]
-
-
-# Module and kind of file of each estimator. A module is imported on demand: a tree alone is read and written without
-# scikit-learn.
-_REGISTRY = {
-    "TreeClassifier": ("tree_classifier", "tree"),
-    "TreeRegressor": ("tree_regressor", "regression tree"),
-    "RuleClassifier": ("rule_classifier", "rules"),
-    "ForestClassifier": ("forest_classifier", "trees"),
-    "ForestRegressor": ("forest_regressor", "regression trees"),
-    "BoostedTreesClassifier": ("boosted_classifier", "regression trees"),
-    "BoostedTreesRegressor": ("boosted_regressor", "regression trees"),
-    "BoostedTreesRanker": ("ranker", "regression trees"),
-}
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -169,7 +154,7 @@ def trusted_types() -> list[str]:
     >>> hornbeam.trusted_types()[0]
     'hornbeam.estimators.tree_classifier.TreeClassifier'
     """
-    modules = {name: module for name, (module, _) in _REGISTRY.items()}
+    modules = {name: module for name, (module, _) in REGISTRY.items()}
     kinds = ("TreeClassifier", "TreeRegressor", "ForestClassifier", "ForestRegressor")
     modules |= {f"Dask{name}": "dask_names" for name in kinds}
     modules |= {"SmoothedClassifier": "smoothed_classifier"}
@@ -198,8 +183,8 @@ def pack(model: Any) -> Model:
     if hasattr(model, "to_local"):  # an estimator on a Dask cluster
         model = model.to_local()
     name = type(model).__name__
-    if name not in _REGISTRY or type(model) is not _estimator(name):
-        raise StorageError(f"a {name} cannot be saved; expected a Tree or a fitted {', '.join(_REGISTRY)}")
+    if name not in REGISTRY or type(model) is not estimator_class(name):
+        raise StorageError(f"a {name} cannot be saved; expected a Tree or a fitted {', '.join(REGISTRY)}")
     if not hasattr(model, model._fitted):
         raise StorageError(f"this {name} is not fitted, so there is nothing to save: call fit first")
     if getattr(model, "init_", None) is not None:
@@ -226,10 +211,10 @@ def pack_learned(estimator: Any) -> Model:
     >>> pack_learned(Ours().fit([[0.0], [1.0]], [0, 1])).estimator
     'TreeClassifier'
     """
-    names = [cls.__name__ for cls in type(estimator).__mro__ if cls.__name__ in _REGISTRY]
-    if not names or not isinstance(estimator, _estimator(names[0])):
+    names = [cls.__name__ for cls in type(estimator).__mro__ if cls.__name__ in REGISTRY]
+    if not names or not isinstance(estimator, estimator_class(names[0])):
         raise StorageError(
-            f"a {type(estimator).__name__} cannot be saved; expected one of {', '.join(_REGISTRY)}"
+            f"a {type(estimator).__name__} cannot be saved; expected one of {', '.join(REGISTRY)}"
         )
     return pack_estimator(estimator, names[0])
 
@@ -252,17 +237,17 @@ def unpack(model: Model) -> Any:
     _check_steps(model.trees)
     if name is None and model.kind in ("tree", "regression tree"):
         return model.trees[0]
-    if name not in _REGISTRY:
+    if name not in REGISTRY:
         raise StorageError(
-            f"the estimator is a {name!r}; expected {', '.join(_REGISTRY)}: a newer Hornbeam may know it"
+            f"the estimator is a {name!r}; expected {', '.join(REGISTRY)}: a newer Hornbeam may know it"
         )
-    kind = _REGISTRY[name][1]
+    kind = REGISTRY[name][1]
     if model.kind != kind:
         raise StorageError(
             f"the estimator is a {name}, which has another kind of trees: the kind is {model.kind!r}, expected "
             f"{kind!r}; the file was put together"
         )
-    return unpack_estimator(model, _estimator(name))
+    return unpack_estimator(model, estimator_class(name))
 
 
 def _check_steps(trees: Sequence[Tree]) -> None:
@@ -277,7 +262,3 @@ def _check_steps(trees: Sequence[Tree]) -> None:
                     Grower.recorded(step, tree.schema)
     except TreeError as error:
         raise StorageError(str(error)) from error
-
-
-def _estimator(name: str) -> Any:
-    return getattr(import_module(f"hornbeam.estimators.{_REGISTRY[name][0]}"), name)

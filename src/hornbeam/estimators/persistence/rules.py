@@ -1,4 +1,4 @@
-"""Codec of `RuleClassifier`: the rules, and the tree they were made from."""
+"""Codec of rules."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from math import inf, isnan
 from typing import Any
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import StorageError, TreeError
-from hornbeam.estimators.persistence.codec import pack_estimator, unpack_estimator
-from hornbeam.estimators.persistence.parameters import build_estimator, encode_parameters
-from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.rules import Rule, RuleSet
-from hornbeam.storage import Model
-from hornbeam.tree import Step, Tree
+from hornbeam.tree import Step
 from hornbeam.tree.check import check_belief
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
 
-__all__ = ["decode_estimator", "decode_rules", "encode_estimator", "encode_rules"]
+__all__ = ["decode_rules", "encode_rules"]
 
 
 def encode_rules(rules: RuleSet) -> dict[str, Any]:
@@ -42,37 +37,6 @@ def decode_rules(learned: Mapping[str, Any], schema: Schema) -> RuleSet:
     if default.conditions:
         raise StorageError("the default rule has conditions; expected none: it is for every other row")
     return RuleSet(schema, rules, default)
-
-
-def encode_estimator(estimator: Any, tree: Tree) -> Any:
-    """Encode the parameter `estimator`; a tree that was passed is the tree of the file."""
-    if type(estimator) is TreeClassifier:
-        return Step.of("TreeClassifier", **encode_parameters(estimator.get_params(deep=False)))
-    if isinstance(estimator, Tree) and estimator.digest == tree.digest:
-        return Step.of("Tree")
-    inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else None
-    if type(inner) is TreeClassifier and inner.tree_.digest == tree.digest:
-        model = pack_estimator(inner, "TreeClassifier")
-        return Step.of("FrozenEstimator", settings=dict(model.settings), learned=dict(model.learned))
-    return estimator  # None, or an object that storage refuses
-
-
-def decode_estimator(encoded: Any, tree: Tree) -> Any:
-    """Return the parameter `estimator` of a file with this tree."""
-    match encoded:
-        case None:
-            return None
-        case Step("Tree", ()):
-            return tree
-        case Step("TreeClassifier", parameters):
-            return build_estimator(TreeClassifier, dict(parameters))
-        case Step("FrozenEstimator", (("learned", dict(learned)), ("settings", dict(settings)))):
-            if all(isinstance(name, str) for name in settings):
-                model = Model.of(tree, "TreeClassifier", settings, learned)
-                return FrozenEstimator(unpack_estimator(model, TreeClassifier))
-    raise StorageError(
-        f"estimator is {encoded!s:.80}; expected None, a Tree, a TreeClassifier or a FrozenEstimator"
-    )
 
 
 def _encode_rule(rule: Rule) -> Step:

@@ -20,7 +20,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import open_regular, write_atomic
-from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.growing.levelwise.first_pass import RowSummary
