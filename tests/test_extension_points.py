@@ -18,7 +18,6 @@ FILES = {
     ("criterion", "[hH]ellinger|HELLINGER"): [
         "growing/criterion.py",
         "kernels/subtree.py",
-        "native/growing/columns.hpp",
         "native/growing/criteria.hpp",
     ],
     ("loss", "[pP]oisson"): [

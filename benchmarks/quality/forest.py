@@ -101,7 +101,7 @@ def _score(entry: Entry) -> list[list[object]]:
 
 def figure4(options: argparse.Namespace) -> None:
     """Draw the figure, and write the means and the comparisons."""
-    from hornbeam.plots import plot_forest_sizes
+    from benchmarks.quality.studies.figures import plot_forest_sizes
 
     names = [name for name in dict.fromkeys(row["method"] for row in _scores()) if name != "one default tree"]
     shown = {name: [_losses(name, size).mean() for size in forests.SIZES] for name in names}

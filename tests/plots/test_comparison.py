@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from hornbeam.evaluation import Comparison
-from hornbeam.plots import plot_critical_difference, plot_difference, plot_forest_sizes, plot_times
+from hornbeam.plots import plot_critical_difference
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
-from matplotlib import pyplot  # noqa: E402
 
 
 @pytest.fixture
@@ -55,37 +54,3 @@ def test_bars_join_exactly_the_methods_that_do_not_differ(comparison: Comparison
         for other in ranks[:i]:
             joined = any(min(bar) <= min(one, other) and max(one, other) <= max(bar) for bar in bars)
             assert joined == (abs(one - other) <= comparison.critical_difference())
-
-
-def test_differences_above_the_line_are_wins(comparison: Comparison) -> None:
-    ax = plot_difference(comparison, "cross-fitted", "laplace", np.geomspace(100, 1e5, 40))
-    won, lost = (np.asarray(marks.get_offsets()) for marks in ax.collections)
-    record = comparison.record("cross-fitted", "laplace")
-    assert (len(won), len(lost)) == (record.wins, record.losses)
-    assert (won[:, 1] > 0).all()
-    assert (lost[:, 1] < 0).all()
-    assert f"cross-fitted better: {record.wins}" in [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def test_times_are_drawn_for_methods_that_have_any() -> None:
-    rows = np.geomspace(100, 1e5, 12)
-    seconds = np.column_stack([rows / 1e5, rows / 1e4, np.full(12, np.nan)])
-    ax = plot_times(Comparison(("fast", "slow", "absent"), "abcdefghijkl", seconds), rows)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["fast", "slow"]
-    fast, slow = (line.get_ydata() for line in ax.lines)
-    assert slow == pytest.approx(fast * 10)
-
-
-def test_forest_sizes_and_single_trees(tmp_path: Path) -> None:
-    ax = plot_forest_sizes([1, 10, 100], {"forest": [0.3, 0.25, 0.23]}, {"one tree": 0.245})
-    curve, level = ax.lines
-    assert curve.get_ydata().tolist() == [0.3, 0.25, 0.23]
-    assert set(level.get_ydata()) == {0.245}
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10", "100"]
-
-
-def test_given_axes_are_used(comparison: Comparison) -> None:
-    figure, (left, right) = pyplot.subplots(1, 2)
-    assert plot_difference(comparison, "hgs", "raw", range(1, 41), ax=left) is left
-    assert plot_forest_sizes([1], {"forest": [0.3]}, ax=right) is right
-    assert pyplot.get_fignums() == [figure.number]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.quality.studies.figures import plot_forest_sizes
 from benchmarks.quality.studies.forest import SIZES
 from benchmarks.quality.studies.paper_tables import HGS, Paper
-from hornbeam.plots import plot_forest_sizes
 from hornbeam.plots.canvas import COLORS, GREY, axes
 
 STARS = {"marker": "*", "s": 38, "color": COLORS[0], "linewidth": 0, "alpha": 0.85}

@@ -156,7 +156,8 @@ def figures(scores: Scores, main: Sequence[str], out: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    from hornbeam.plots import plot_critical_difference, plot_difference, plot_forest_sizes, plot_times
+    from benchmarks.quality.studies.figures import plot_difference, plot_forest_sizes, plot_times
+    from hornbeam.plots import plot_critical_difference
 
     rmse, rows = scores.comparison("RMSE"), scores.n_rows
     timed = (HERO, *(f"c4.4/{name}" for name in ("laplace", "m-branch", "hdp", "hgs-gradient")))

@@ -199,7 +199,7 @@ def picture(scores: Scores, path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    from hornbeam.plots import plot_sizes
+    from benchmarks.quality.studies.figures import plot_sizes
 
     names = [name for name in answered(scores) if not _is_for_another(name, "")]
     means = dict(zip(names, scores.comparison("RMSE").among(names).on(kept).means(), strict=True))

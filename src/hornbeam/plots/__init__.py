@@ -9,20 +9,15 @@ In reading order:
 - `leaves`: leaves by probability, with intervals
 - `probabilities`: the reliability diagram, and a histogram of predicted probabilities
 - `pruning`: held-out loss along the pruning path
-- `sizes`: scores and held-out loss against the size
-- `comparison`: ranks, differences and times of methods
+- `sizes`: held-out loss against the size
+- `comparison`: ranks of methods
 """
 
-from hornbeam.plots.comparison import (
-    plot_critical_difference,
-    plot_difference,
-    plot_forest_sizes,
-    plot_times,
-)
+from hornbeam.plots.comparison import plot_critical_difference
 from hornbeam.plots.leaves import LeafDisplay
 from hornbeam.plots.probabilities import ProbabilityDisplay, ReliabilityDisplay
 from hornbeam.plots.pruning import PruningPathDisplay
-from hornbeam.plots.sizes import SizePathDisplay, plot_sizes
+from hornbeam.plots.sizes import SizePathDisplay
 from hornbeam.plots.tree import TreeDisplay
 
 __all__ = [
@@ -33,8 +28,4 @@ __all__ = [
     "SizePathDisplay",
     "TreeDisplay",
     "plot_critical_difference",
-    "plot_difference",
-    "plot_forest_sizes",
-    "plot_sizes",
-    "plot_times",
 ]

@@ -1,16 +1,14 @@
-"""Figures of a comparison: average ranks, differences and times against rows, scores against forest size."""
+"""The figure of a comparison: average ranks."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hornbeam.evaluation.comparison import Comparison
-from hornbeam.plots.canvas import COLORS, GREY, MARKERS, axes
+from hornbeam.plots.canvas import COLORS, axes
 from hornbeam.typing import Floats
 
-__all__ = ["plot_critical_difference", "plot_difference", "plot_forest_sizes", "plot_times"]
+__all__ = ["plot_critical_difference"]
 
 
 def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax: Any = None) -> Any:
@@ -73,126 +71,6 @@ def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax:
     return ax
 
 
-def plot_difference(
-    comparison: Comparison, method: str, other: str, n_rows: ArrayLike, *, ax: Any = None
-) -> Any:
-    """Draw the loss of `other` minus that of `method` on every data set, against the number of rows.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    method, other : str
-        Two of its methods. Above the line `method` is better.
-    n_rows : array-like
-        Rows of each data set.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Examples
-    --------
-    >>> comparison = Comparison(("hgs", "raw"), ("a", "b"), [[0.2, 0.3], [0.3, 0.29]], "RMSE")
-    >>> ax = plot_difference(comparison, "hgs", "raw", [100, 5000])
-    """
-    ax = axes(ax)
-    rows = np.asarray(n_rows, float)
-    more = comparison.of(other) - comparison.of(method)
-    for sign, color, marker, text in (
-        (1, COLORS[0], MARKERS[0], f"{method} better"),
-        (-1, COLORS[1], MARKERS[1], f"{other} better"),
-    ):
-        shown = np.sign(np.round(more, comparison.decimals)) == sign
-        label = f"{text}: {int(shown.sum())}"
-        ax.scatter(
-            rows[shown], more[shown], s=22, color=color, marker=marker, alpha=0.75, label=label, linewidth=0
-        )
-    ax.axhline(0, color=GREY, linewidth=1)
-    ax.set(xscale="log", xlabel="rows", ylabel=f"{comparison.measure}, {other} minus {method}")
-    ax.legend(frameon=False)
-    return ax
-
-
-def plot_times(times: Comparison, n_rows: ArrayLike, *, ax: Any = None) -> Any:
-    """Draw the training time of every method against the number of rows.
-
-    Parameters
-    ----------
-    times : Comparison
-        Seconds instead of losses.
-    n_rows : array-like
-        Rows of each data set.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Examples
-    --------
-    >>> ax = plot_times(Comparison(("hgs", "hdp"), ("a", "b"), [[0.01, 0.1], [0.1, 2.0]]), [100, 5000])
-    """
-    ax = axes(ax)
-    rows = np.asarray(n_rows, float)
-    for i, method in enumerate(times.methods):
-        if np.isnan(times.of(method)).all():
-            continue
-        style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
-        seconds = np.maximum(times.of(method), 1e-4)  # a short time may be 0 on a coarse clock
-        ax.scatter(rows, seconds, s=14, alpha=0.4, linewidth=0, **style)
-        ax.plot(*_running_median(rows, seconds), color=style["color"], linewidth=2, label=method)
-    ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="CPU seconds of training a fold")
-    ax.legend(frameon=False)
-    return ax
-
-
-def plot_forest_sizes(
-    sizes: Sequence[int],
-    curves: Mapping[str, ArrayLike],
-    lines: Mapping[str, float] | None = None,
-    *,
-    measure: str = "mean RMSE",
-    ax: Any = None,
-) -> Any:
-    """Draw a mean score against the number of trees, and single trees as level lines.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of trees.
-    curves : mapping from name to scores
-        A score for each size.
-    lines : mapping from name to score, optional
-        Methods of one tree.
-    measure : str, default "mean RMSE"
-        Name of the score.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Examples
-    --------
-    >>> ax = plot_forest_sizes([1, 10, 100], {"forest": [0.3, 0.24, 0.23]}, {"one smoothed tree": 0.24})
-    """
-    ax = axes(ax)
-    for i, (name, scores) in enumerate(curves.items()):
-        ax.plot(sizes, np.asarray(scores, float), color=COLORS[i], marker=MARKERS[i], label=name)
-    for i, (name, score) in enumerate((lines or {}).items(), start=len(curves)):
-        dash = ("--", "-.", ":")[(i - len(curves)) % 3]
-        ax.axhline(score, color=COLORS[i % len(COLORS)], linestyle=dash, label=name)
-    ax.set(xscale="log", xlabel="trees", ylabel=measure)
-    ax.set_xticks(sizes, [str(size) for size in sizes])
-    ax.minorticks_off()
-    ax.legend(frameon=False)
-    return ax
-
-
 def _margin(ax: Any, n_letters: int) -> float:
     """Compute the margin for a text, as a share of the axis between; a letter of 9 points is 0.075 inches wide."""
     width = float(ax.get_window_extent().width / ax.figure.dpi)
@@ -208,11 +86,3 @@ def _equal_runs(ranks: Floats, distance: float) -> list[tuple[int, int]]:
         if last > first and (not runs or last > runs[-1][1]):
             runs.append((first, last))
     return runs
-
-
-def _running_median(x: Floats, y: Floats, n_parts: int = 8) -> tuple[Floats, Floats]:
-    """Compute the medians of x and y in parts of equal size, in the order of x."""
-    known = ~np.isnan(y)
-    x, y = x[known], y[known]
-    parts = np.array_split(np.argsort(x, kind="stable"), min(n_parts, max(1, len(x) // 2)))
-    return np.array([np.median(x[part]) for part in parts]), np.array([np.median(y[part]) for part in parts])
