@@ -20,22 +20,8 @@ _UNUSABLE = {"other": "holds neither numbers nor texts", "date": "holds dates or
 class Roles:
     """The features by kind, and the columns left out.
 
-    Parameters
-    ----------
-    numeric, nominal : tuple of str
-        Features in the order of the file.
-    left_out : dict from str to str
-        Other columns, and why they are no features.
-    doubts : tuple of str
-        Features that look as if they should not be: what about them, and what to do.
-
-    Examples
-    --------
-    >>> from hornbeam.data.files.profile import Profile
-    >>> columns = [Profile("age", "number", 90, 0, 50), Profile("site", "text", 90, 0, 1)]
-    >>> roles = Roles.of(columns, target="y")
-    >>> roles.numeric, roles.nominal, roles.left_out
-    (('age',), (), {'site': 'has one value only'})
+    `numeric` and `nominal` are features in the order of the file, `left_out` other columns, and why they are no
+    features. `doubts` are about features that look as if they should not be: what about them, and what to do.
     """
 
     numeric: tuple[str, ...]

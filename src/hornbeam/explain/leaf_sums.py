@@ -29,15 +29,9 @@ __all__ = ["LeafCounter", "LeafSums", "count_leaves", "used_features"]
 class LeafSums:
     """Sums of some rows; those of other rows can be added, in any order, with the same result.
 
-    Parameters
-    ----------
-    evidence : int64 array of shape (n_nodes, n_channels)
-        Of the rows that stop at each node; of those that pass it, if missing values go to every child.
-    predicted : array of int of shape (n_nodes, 1 + n_outputs) or None
-        Weight, and weight times prediction, of the rows that stop at each node (`exact_sums`); None without slopes.
-    n_rows : int
-    labelled : bool
-        Whether all rows have a target.
+    `evidence` is that of the rows that stop at each node; of those that pass it, if missing values go to every child.
+    `predicted`, of shape (n_nodes, 1 + n_outputs), has weight, and weight times prediction, of the rows that stop at
+    each node (`exact_sums`); None without slopes. `labelled`: all rows have a target.
     """
 
     evidence: Counts

@@ -60,15 +60,7 @@ class ColumnsByName:
 
 
 def required_columns(fitted: Any) -> frozenset[str]:
-    """Return the names of the features that a tree, several trees or a list of rules use.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart").fit([[0, 5], [0, 7], [1, 5], [1, 7]], ["no", "no", "yes", "yes"])
-    >>> sorted(required_columns(clf.tree_))
-    ['x0']
-    """
+    """Return the names of the features that a tree, several trees or a list of rules use."""
     names = np.array(fitted.schema.names, dtype=object)
     if hasattr(fitted, "rules"):
         tested = {condition.feature.name for rule in fitted.rules for condition in rule.conditions}

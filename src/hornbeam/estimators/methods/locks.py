@@ -37,17 +37,7 @@ def _lock(estimator: Any) -> Any:
 
 
 def exclusive[Method: Callable[..., Any]](method: Method) -> Method:
-    """Let a method raise `BusyError` while another thread fits or updates the same estimator.
-
-    Examples
-    --------
-    >>> class Estimator:
-    ...     @exclusive
-    ...     def fit(self):
-    ...         return "fitted"
-    >>> Estimator().fit()
-    'fitted'
-    """
+    """Let a method raise `BusyError` while another thread fits or updates the same estimator."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -67,17 +57,7 @@ def exclusive[Method: Callable[..., Any]](method: Method) -> Method:
 
 
 def serialised[Method: Callable[..., Any]](method: Method) -> Method:
-    """Let a method wait until no other thread fits or updates the same estimator.
-
-    Examples
-    --------
-    >>> class Estimator:
-    ...     @serialised
-    ...     def update(self):
-    ...         return "updated"
-    >>> Estimator().update()
-    'updated'
-    """
+    """Let a method wait until no other thread fits or updates the same estimator."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:

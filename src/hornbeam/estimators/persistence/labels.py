@@ -20,13 +20,7 @@ _MOST_CHARACTERS = 2**22  # of an array of labels
 
 
 def encode_classes(classes: NDArray[Any], class_weight: Floats | None = None) -> dict[str, Any]:
-    """Return the dtype of the labels, and the class weights unless all are 1, as plain values.
-
-    Examples
-    --------
-    >>> encode_classes(np.array(["no", "yes"]), np.array([1.0, 5.0]))
-    {'classes': 'str3', 'class_weight': (1.0, 5.0)}
-    """
+    """Return the dtype of the labels, and the class weights unless all are 1, as plain values."""
     encoded: dict[str, Any] = {"classes": _dtype_name(classes.dtype)}
     if class_weight is not None and (class_weight != 1).any():
         encoded["class_weight"] = tuple(class_weight.tolist())
@@ -58,18 +52,7 @@ def decode_class_weight(value: Any, n_classes: int) -> Floats | None:
 
 
 def decode_classes(labels: Sequence[Any], name: object) -> NDArray[Any]:
-    """Return the labels as an array of the named dtype, which must hold every label unchanged.
-
-    Raises
-    ------
-    StorageError
-        If the dtype is unknown, or cannot hold the labels.
-
-    Examples
-    --------
-    >>> decode_classes(["no", "yes"], "str5")
-    array(['no', 'yes'], dtype='<U5')
-    """
+    """Return the labels as an array of the named dtype, which must hold every label unchanged."""
     labels = list(labels)
     if type(name) is not str:
         raise StorageError(f"the type of the classes is {name!r:.80}; expected its name, such as 'int64'")

@@ -43,24 +43,7 @@ _LEARNED = frozenset(
 def to_plain(estimator: Any, state: Mapping[str, Any]) -> dict[str, Any]:
     """Replace the fitted attributes in the state of an estimator by the bytes of a model file.
 
-    Parameters
-    ----------
-    estimator : estimator
-    state : mapping
-        Its attributes.
-
-    Returns
-    -------
-    dict
-        The attributes unchanged if it is not fitted, or if a model file cannot hold them.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
-    >>> state = to_plain(clf, vars(clf))
-    >>> type(state["_model"]), "tree_" in state, state["preset"]
-    (<class 'bytes'>, False, 'default')
+    They stay as they are if it is not fitted, or if a model file cannot hold them.
     """
     if not hasattr(estimator, getattr(estimator, "_fitted", "")):
         return dict(state)
@@ -76,20 +59,7 @@ def to_plain(estimator: Any, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an estimator from a state of `to_plain`.
-
-    Raises
-    ------
-    StorageError
-        If the bytes are not a valid model.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
-    >>> from_plain(to_plain(clf, vars(clf)))["tree_"].digest == clf.tree_.digest
-    True
-    """
+    """Return the attributes of an estimator from a state of `to_plain`."""
     if _MODEL not in state:
         return dict(state)
     model = decode(state[_MODEL])

@@ -36,18 +36,8 @@ _MOST_CELLS = 1 << 25  # of the histograms of one pass: 512 MB with weights
 class SourceRows:
     """Rows of a source with their target, and how growing searches them for splits.
 
-    Parameters
-    ----------
-    encoding : _KnownRows
-        The rows, and the bins of the search.
-    grower : Grower
-        Settings of the growth.
-    search : SourceSearch
-        Rules and weights.
-    units : float64 array
-        The value of one step of evidence.
-    engine : Engine
-        Reads and counts; no count depends on it.
+    `encoding` has the rows and the bins of the search, `search` rules and weights, `units` the value of one step of
+    evidence. No count depends on the engine.
     """
 
     encoding: _KnownRows
@@ -82,12 +72,7 @@ class SourceRows:
         """Count the rows of some nodes by feature and code.
 
         One pass for as many nodes as have histograms of 512 MB together; and one more for each split above them that
-        sends a part of missing values to every child.
-
-        Raises
-        ------
-        DataError
-            If no row reaches one of the nodes.
+        sends a part of missing values to every child. `DataError` if no row reaches one of the nodes.
         """
         fractional = tree.skeleton.is_fractional
         search, _, summary = self.search

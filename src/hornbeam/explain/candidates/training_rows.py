@@ -25,14 +25,8 @@ __all__ = ["TrainingRows", "class_weight_of", "open_training", "refuse_unseen", 
 class TrainingRows:
     """Rows with their target, encoded to search for splits as the growth of a tree did.
 
-    Parameters
-    ----------
-    table : Table
-        The rows at their own weights.
-    grower : Grower
-        Settings of the growth.
-    encoded : EncodedTable
-        The rows with the class weights of the growth, without classes of weight 0.
+    `table` has the rows at their own weights, `encoded` with the class weights of the growth, without classes of
+    weight 0.
     """
 
     table: Table
