@@ -33,7 +33,7 @@ from hornbeam.data import Table
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
-from hornbeam.ensembles.boosting.row_sampler import RowSampler
+from hornbeam.ensembles.boosting.trainer import RowSampler
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
 

@@ -223,7 +223,7 @@ def test_scores_of_a_folder_are_those_of_a_file(run, folder, kind):
 def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monkeypatch):
     """The page has no medians; one thread opens the files if it is asked for one."""
     import hornbeam.cli.rows
-    from hornbeam.estimators.parameters import threads
+    from hornbeam.estimators.parameters import validators
 
     fitted(run, folder)
     report, drift = ("report", "m.hornbeam", folder, "-t", "state"), ("drift", "m.hornbeam", folder, "--json")
@@ -232,8 +232,8 @@ def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monke
     monkeypatch.setattr(hornbeam.cli.rows, "_MANY_ROWS", 100)
     assert run(*report, "-o", "files.html", "--groups", "purpose").exit_code == 0
     assert "no medians" in Path("files.html").read_text("utf-8")
-    asked, n_threads = [], threads.n_threads
-    monkeypatch.setattr(threads, "n_threads", lambda n_jobs: asked.append(n_jobs) or n_threads(n_jobs))
+    asked, n_threads = [], validators.n_threads
+    monkeypatch.setattr(validators, "n_threads", lambda n_jobs: asked.append(n_jobs) or n_threads(n_jobs))
     assert (run(*drift, "-t", "state", "--jobs", "1").stdout, run(*drift, "--jobs", "1").stdout) == in_memory
     assert set(asked) == {1}
 

@@ -13,7 +13,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
 from hornbeam.ensembles.distillation.distillation import Distillation
-from hornbeam.ensembles.distillation.soft_growth import _repeated
+from hornbeam.ensembles.distillation.search_rows import _repeated
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import DataError, ParameterError

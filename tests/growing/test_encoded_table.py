@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Grower
-from hornbeam.growing.encoded_table import EncodedTable
 from support.strategies_growing import bins_of, random_table
 
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier, TreeRegressor, load, save
 from hornbeam.data import LocalEngine, MemorySource, Table
-from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.encoded_rows import EncodedTable, EncodingSource
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.growing import Criterion, Grower, Missing
-from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.forced_splits import forced_skeleton, forced_splits
 from hornbeam.growing.grower import grow_in_memory
 from hornbeam.recipe import Recipe

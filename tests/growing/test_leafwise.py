@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from hornbeam import BoostedTreesClassifier
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
-from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.leafwise import Leafwise
 from hornbeam.kernels import _native
 from hornbeam.tree.route import route

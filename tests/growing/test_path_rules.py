@@ -18,7 +18,7 @@ from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.data.engine import LocalEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower
-from hornbeam.growing.constraints import make_path_rules
+from hornbeam.growing.settings import make_path_rules
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.walk import path
 from support.examples import examples

@@ -5,8 +5,8 @@ import pytest
 from golf import GOLF, TREE, by_name
 
 from hornbeam.rules import choose_rules, extract, simplify
-from hornbeam.rules.code_length import CodeBook, exception_bits
 from hornbeam.rules.coverage import Coverage
+from hornbeam.rules.subset import CodeBook, exception_bits
 
 LEAVES = [
     ({"outlook": "overcast"}, "yes"),

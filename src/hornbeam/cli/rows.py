@@ -104,7 +104,7 @@ def read_single_tree(path: str) -> Any:
 def engine_of(jobs: int) -> Any:
     """Return the engine of the option --jobs."""
     from hornbeam.data.engine import LocalEngine
-    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.estimators.parameters.validators import n_threads
 
     return LocalEngine(n_threads(jobs))
 

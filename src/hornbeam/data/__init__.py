@@ -11,7 +11,7 @@ Reading order:
 - `sources`: partitions are addresses of rows, and a source reads them.
 - `rows`: rows in any form, opened as a source.
 - `binning/`: cut points, and the codes of values.
-- `encoded_rows`: encoded rows, partition by partition.
+- `encoded_rows`: a table with its bins and codes, and encoded rows partition by partition.
 - `hashes`: hashes of rows, and of strings and arrays.
 - `groups`, `row_order`: rows that belong together, and a row order that depends on content alone.
 - `target_copies`, `column_checks`: columns that should probably not be features.

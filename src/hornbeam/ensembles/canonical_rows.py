@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
+from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.row_order import canonical_order, first_units, keep_copies_together, unit_ranks
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Bits, Codes, Counts
 

@@ -10,13 +10,13 @@ from hornbeam.data.groups import split_group_column
 from hornbeam.data.rows import require_in_memory
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, class_loss
-from hornbeam.estimators.inputs.sources import accepts_source
-from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.inputs.training import read_classes
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.fields import BoostingParameters
 from hornbeam.typing import Floats
 

@@ -17,10 +17,15 @@ from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.fit_tree import Fitted
 from hornbeam.estimators.forest_classifier import ForestClassifier
-from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.inputs.training import read_classes
 from hornbeam.estimators.parameters.teaching import resolve_slopes, small_tree_rows
-from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import is_number, limit, parameter_error, resolve_seed
+from hornbeam.estimators.parameters.validators import (
+    is_number,
+    limit,
+    n_threads,
+    parameter_error,
+    resolve_seed,
+)
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Counts, Floats

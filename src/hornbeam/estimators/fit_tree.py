@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
-from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.fields import ForestParameters, TreeClassifierParameters, TreeParameters
 from hornbeam.estimators.parameters.recipes import tree_fitter
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.recipe import Fitter
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import record_groups, with_decision
+from hornbeam.tree.evidence.count import integer_weights
+from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
 if TYPE_CHECKING:
     from hornbeam.ensembles.forest.trainer import ForestResult
 
-__all__ = ["Fitted", "fit_forest", "fit_tree"]
+__all__ = ["Fitted", "fit_forest", "fit_tree", "known_shares"]
 
 
 class Fitted(NamedTuple):
@@ -126,3 +127,14 @@ def fit_forest(
     if plan.rows < rows.n_rows:  # parameters that are shares of all rows are shares of the sample
         trainer = forest_trainer(parameters, rows, plan.rows)
     return from_source.fit_forest(rows, trainer, engine, plan=plan, n_jobs=threads, on_progress=on_progress)
+
+
+def known_shares(tree: Tree, table: Table) -> Counts | None:
+    """Return the weight of known values per node, which distributes fractional rows; None without fractional rows.
+
+    It must not change after `fit`: otherwise later rows would be distributed in other shares, and could not be
+    removed again exactly.
+    """
+    if not tree.skeleton.is_fractional:
+        return None
+    return known_weight(tree.skeleton, table, integer_weights(table, tree.unit.item(0)))

@@ -7,12 +7,12 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
+from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.fields import ForestParameters
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.typing import Floats
 
 __all__ = ["ForestRegressor"]

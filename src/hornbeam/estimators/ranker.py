@@ -10,12 +10,12 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
-from hornbeam.estimators.inputs.sources import accepts_source
-from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.inputs.training import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.fields import RankerParameters
 from hornbeam.estimators.parameters.validators import boolean, limit, number
 from hornbeam.evaluation.ranking import ndcg

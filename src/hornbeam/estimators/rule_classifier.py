@@ -10,13 +10,12 @@ from hornbeam.data.rows import require_in_memory
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown, warn
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
-from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.inputs.training import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.parameters.recipes import tree_fitter
-from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import number, resolve_seed
+from hornbeam.estimators.parameters.validators import n_threads, number, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.rules import RuleSet, choose_rules, extract, simplify
 from hornbeam.tree.decision import Costs, DecisionRule

@@ -21,12 +21,12 @@ from hornbeam.data.weights import read_weights
 from hornbeam.ensembles import mean_prediction
 from hornbeam.errors import InteropError, ParameterError, shown
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
-from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.inputs.training import read_classes
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.parameters.recipes import make_smoother
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.imported_tree import ImportedTree
 from hornbeam.interop.input_conventions import InputConventions

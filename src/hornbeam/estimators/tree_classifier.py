@@ -9,14 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import Labels
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source
-from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.inputs.training import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import serialised
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
+from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeClassifierParameters
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.smoothing import effective_size
 from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision

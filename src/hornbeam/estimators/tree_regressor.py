@@ -4,13 +4,13 @@ from typing import Any
 
 from sklearn.base import RegressorMixin
 
-from hornbeam.estimators.inputs.sources import accepts_source
-from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.inputs.training import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
+from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeParameters
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.explain import predict_interval
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Floats

@@ -176,8 +176,10 @@ def counterfactuals(
         A list with a tuple of `Counterfactual` per row: the fewest changed features first, then the smallest distance.
         Fewer than `n`, or none, if there are no more, for example if the row has the wanted prediction already.
 
-    Notes ----- Distances are summed over the changed features (`hornbeam.explain.counterfactual.Distance`). A change
-    never makes a value missing, nor a category that a split on the path has not seen.
+    Notes
+    -----
+    Distances are summed over the changed features (`Distance`). A change never makes a value missing, nor a category
+    that a split on the path has not seen.
 
     All values that meet `needed` lead to the same prediction. If a missing value is distributed over children that test
     a changed feature again, that does not hold, and the search goes on in the children.

@@ -4,10 +4,8 @@ Read in this order:
 
 - `criterion`: the choices of a grower: gain measure, nominal splits, missing values
 - `impurity`: entropy and Gini of class counts
-- `settings`: the parameters of a grower, and their checks
-- `constraints`: monotone constraints, and which features may occur together on a path
+- `settings`: the parameters of a grower, their checks, and constraints in the form of the kernels
 - `forced_splits`: the splits that a tree begins with
-- `encoded_table`: a table with its bins and codes
 - `category_order`: one order of many categories for the whole tree
 - `search`: settings and rows to rules for the kernels, and the weights of rows in the search for splits
 - `grower`: the two ways to grow, and growth from rows in memory

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from os import PathLike
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.encoded_rows import EncodedSource
+from hornbeam.data.encoded_rows import EncodedSource, EncodedTable
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.forced_splits import ForcedTop
 from hornbeam.growing.levelwise.nodes import attach_subtrees
 from hornbeam.growing.parallel import ParallelGrower

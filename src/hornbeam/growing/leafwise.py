@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.errors import ParameterError
-from hornbeam.growing.constraints import check_monotone, monotone_array
-from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.growing.settings import check_monotone, monotone_array
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.leafwise import Gradients, grow_leafwise
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules

@@ -14,9 +14,8 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import ClassFactors
 from hornbeam.errors import DataError
 from hornbeam.growing.category_order import order_in_memory
-from hornbeam.growing.constraints import monotone_array, refuse_fractional
 from hornbeam.growing.criterion import Criterion, Missing
-from hornbeam.growing.settings import GrowthSettings
+from hornbeam.growing.settings import GrowthSettings, monotone_array, refuse_fractional
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
 from hornbeam.typing import Codes, Floats

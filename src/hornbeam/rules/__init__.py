@@ -6,8 +6,7 @@ Files in reading order:
 `extract`: the rules of the leaves.
 `coverage`: the training rows that meet conditions, as bit sets.
 `simplify`: rules without conditions they do not need.
-`code_length`: description lengths of rules and exceptions.
-`subset`: the rules of one class with the shortest description.
+`subset`: the rules of one class with the shortest description, and description lengths.
 `choose`: choice and order of the rules of all classes, and their class probabilities.
 """
 

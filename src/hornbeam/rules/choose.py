@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.rules.code_length import CodeBook
 from hornbeam.rules.coverage import Coverage
 from hornbeam.rules.rule import Rule, RuleSet, default_rule
 from hornbeam.rules.simplify import ErrorRates, least_needed
-from hornbeam.rules.subset import RuleSubsets
+from hornbeam.rules.subset import CodeBook, RuleSubsets
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["choose_rules", "smooth_rules"]

@@ -4,8 +4,8 @@ Reading order:
 
 - `folds`: rows to folds, a tree grown without each fold, and limits with many classes
 - `candidate_losses`, `cross_validated`: the choice of a pruner
-- `cross_fitted`: the default fit; strengths of smoothing and the size of the tree
-- `size_path`, `size_choice`: sizes with their held-out losses, and the choice of one
+- `cross_fitted`: the default fit; strengths of smoothing and the size of the tree, applied to it
+- `size_choice`: sizes with their held-out losses, and the choice of one
 - `simulation`: intervals calibrated on simulated targets, where rows of a group depend on each other
 - `calibrate`: the calibration of a tree of any recipe
 """
@@ -13,6 +13,6 @@ Reading order:
 from hornbeam.tuning.calibrate import calibrate_intervals
 from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.size_path import SizePath, size_path
+from hornbeam.tuning.size_choice import SizePath, size_path
 
 __all__ = ["CrossFitted", "CrossValidated", "SizePath", "calibrate_intervals", "size_path"]

@@ -1,4 +1,4 @@
-"""Cross-fitting: the strengths of smoothing and the price of a leaf, chosen on held-out rows."""
+"""Cross-fitting: the strengths of smoothing and the price of a leaf, chosen on held-out rows and applied to a tree."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace

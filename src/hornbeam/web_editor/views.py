@@ -18,7 +18,7 @@ from hornbeam.export.wording import condition_text, feature_name
 from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.size_path import size_path
+from hornbeam.tuning.size_choice import size_path
 from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["drawn_tree", "node_view", "round_numbers", "tree_view", "value_histogram"]

@@ -44,7 +44,7 @@ def stability(
     hornbeam stability income.hornbeam train.csv --target income --only-seeds
     """
     from hornbeam import load
-    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.estimators.parameters.validators import n_threads
     from hornbeam.evaluation import stability as stability_of
 
     estimator = load(model)

@@ -130,7 +130,7 @@ def _emit(sums: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
 def _methods(seed: int, n_jobs: int) -> dict[str, Any]:
     """Return all methods by name, the default first; each returns probabilities and the number of leaves."""
     from hornbeam.estimators.parameters.fields import TreeClassifierParameters
-    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.estimators.parameters.validators import n_threads
 
     settings = {
         "hornbeam": TreeClassifierParameters(random_state=seed),

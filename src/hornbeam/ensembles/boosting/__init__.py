@@ -4,8 +4,7 @@
 2. `quantile_loss`: the pinball loss, with quantiles as leaf values.
 3. `lambdamart`: the ranking loss LambdaMART.
 4. `gradients`: gradients and hessians in fixed point.
-5. `row_sampler`: row subsampling, and the held-out rows of early stopping.
-6. `early_stopping`: the stopping rule, and the validation loss per round.
-7. `trainer`: parameters and the boosting loop.
-8. `boosted_trees`: the fitted model.
+5. `early_stopping`: the stopping rule, and the validation loss per round.
+6. `trainer`: parameters, the rows of each round, and the boosting loop.
+7. `boosted_trees`: the fitted model.
 """

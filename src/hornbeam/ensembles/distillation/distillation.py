@@ -11,8 +11,8 @@ from hornbeam.data.row_order import target_bits, unit_ranks
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.leaf_slopes import LeafSlopes
+from hornbeam.ensembles.distillation.search_rows import UNIT, class_steps, grow_soft, with_means
 from hornbeam.ensembles.distillation.small_tree import SmallTree
-from hornbeam.ensembles.distillation.soft_growth import UNIT, class_steps, grow_soft, with_means
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.distillation.search_rows import SearchRows
-from hornbeam.ensembles.distillation.soft_growth import relative_weights
+from hornbeam.ensembles.distillation.search_rows import SearchRows, relative_weights
 from hornbeam.kernels.lookahead import LeafRules, fit_log_odds
 from hornbeam.kernels.sums import dot
 from hornbeam.tree.route import route

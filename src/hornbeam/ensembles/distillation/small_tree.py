@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.distillation.search_rows import STEPS, SearchRows
-from hornbeam.ensembles.distillation.soft_growth import grow_soft
+from hornbeam.ensembles.distillation.search_rows import STEPS, SearchRows, grow_soft
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.lookahead import LeafRules, SearchRules
 from hornbeam.kernels.subtree import Nodes

@@ -2,8 +2,7 @@
 
 Reading order:
 
-- `targets`: read `y`.
-- `sources`: paths, sources and dask collections instead of arrays, in `fit` and in prediction methods.
+- `training`: rows and target of a fit: in memory, in files, or a dask collection.
 - `prediction_columns`: predictions as columns.
 - `fit_warnings`: doubtful columns, rounded integers, too many classes.
 """

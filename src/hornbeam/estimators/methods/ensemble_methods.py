@@ -13,15 +13,14 @@ from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.errors import warn
 from hornbeam.estimators.fit_tree import fit_forest
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns, warn_about_rows
-from hornbeam.estimators.inputs.sources import open_training
+from hornbeam.estimators.inputs.training import open_training
 from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_scores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.methods.progress import Progress, with_callbacks
 from hornbeam.estimators.parameters.boosting import boosting_trainer
 from hornbeam.estimators.parameters.fields import ForestParameters
-from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import resolve_trees, size
+from hornbeam.estimators.parameters.validators import n_threads, resolve_trees, size
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["BoostingMethods", "ForestMethods", "oob_mask"]

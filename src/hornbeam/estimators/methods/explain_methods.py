@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.engine import LocalEngine
 from hornbeam.estimators.methods.reads_rows import ReadsRows
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 

@@ -15,7 +15,7 @@ from hornbeam.data.hashes import fingerprint
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.methods.reads_rows import ReadsRows
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.tree.tree import Tree
 
 if TYPE_CHECKING:

@@ -1,17 +1,18 @@
-"""Reading of rows by the schema of a fitted estimator."""
+"""Reading of rows by the schema of a fitted estimator: into memory, or in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.reading.raw_columns import is_named_rows, renamed_columns_error
-from hornbeam.data.rows import is_source_like, open_rows, read_rows
+from hornbeam.data.rows import is_collection, is_source_like, open_rows, read_rows
 from hornbeam.data.schema import Schema
-from hornbeam.data.sources import Source
+from hornbeam.data.sources import Source, blank_columns, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import warn
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
@@ -19,7 +20,7 @@ from hornbeam.estimators.methods.column_names import ColumnsByName, required_col
 if TYPE_CHECKING:
     from hornbeam.explain.unseen import Unseen
 
-__all__ = ["ReadsRows"]
+__all__ = ["ReadsRows", "accepts_source"]
 
 
 class ReadsRows(ColumnsByName):
@@ -110,3 +111,50 @@ class ReadsRows(ColumnsByName):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+
+def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
+    """Let a prediction method accept paths and sources, read partition by partition, and dask collections too.
+
+    Predictions of a collection are dask Arrays, which are computed on demand.
+    """
+
+    @wraps(method)
+    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(X, np.ndarray):
+            return method(self, X, *args, **kwargs)
+        if is_collection(X):
+            from hornbeam.engines.dask_rows import predict_collection  # imported only for collections
+
+            empty = method(self, _no_rows(self._schema), *args, **kwargs)
+            return predict_collection(X, self, method.__name__, args, kwargs, empty)
+        if not is_source_like(X):
+            return method(self, X, *args, **kwargs)
+        source, schema, used = self._open_rows(X), self._schema, self._used_features()
+        whole: Any = None
+        for partition in source.partitions():
+            part = method(self, read_features(source, partition, schema, used), *args, **kwargs)
+            whole = _allocate(part, source.n_rows) if whole is None else whole
+            _assign(part, whole, partition.begin)
+        return whole
+
+    return predict  # type: ignore[return-value]
+
+
+def _no_rows(schema: Schema) -> Table:
+    return Table(schema, blank_columns(schema, 0), names=schema.names)
+
+
+def _allocate(part: Any, n_rows: int) -> Any:
+    """Allocate the output for all rows, shaped like the output for one partition."""
+    if isinstance(part, tuple):
+        return tuple([_allocate(each, n_rows) for each in part])
+    return np.empty((n_rows, *part.shape[1:]), part.dtype)
+
+
+def _assign(part: Any, whole: Any, begin: int) -> None:
+    if isinstance(part, tuple):
+        for each, output in zip(part, whole, strict=True):
+            _assign(each, output, begin)
+    else:
+        whole[begin : begin + len(part)] = part

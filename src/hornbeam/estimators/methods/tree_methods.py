@@ -15,19 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.estimators.fit_tree import Fitted, fit_tree
+from hornbeam.estimators.fit_tree import Fitted, fit_tree, known_shares
 from hornbeam.estimators.inputs.fit_warnings import warn_about_rows
-from hornbeam.estimators.inputs.sources import accepts_source, open_training
+from hornbeam.estimators.inputs.training import open_training
 from hornbeam.estimators.methods.explain_methods import ExplainMethods
 from hornbeam.estimators.methods.locks import exclusive, serialised
 from hornbeam.estimators.methods.predict_to import TreePredictsTo
 from hornbeam.estimators.methods.progress import Progress, with_callbacks
-from hornbeam.estimators.methods.update import forget, known_shares, update
+from hornbeam.estimators.methods.reads_rows import accepts_source
+from hornbeam.estimators.methods.update import forget, update
 from hornbeam.estimators.parameters.fields import TreeParameters
 from hornbeam.estimators.parameters.recipes import tree_fitter
 from hornbeam.estimators.parameters.teaching import has_teacher
-from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import number, size
+from hornbeam.estimators.parameters.validators import n_threads, number, size
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.route import decision_path, route, row_predictor
 from hornbeam.tree.tree import Tree

@@ -10,13 +10,11 @@ from hornbeam.data.weights import to_steps
 from hornbeam.errors import DataError
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
-from hornbeam.tree.evidence.count import integer_weights
-from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts
 
-__all__ = ["forget", "known_shares", "update"]
+__all__ = ["forget", "update"]
 
 
 def update(estimator: Any, table: Table, sample_weight: Any, factor: float) -> None:
@@ -30,31 +28,6 @@ def forget(estimator: Any, table: Table, sample_weight: Any) -> None:
     """Remove the rows of a table from the evidence."""
     rows = _row_weights(estimator, table, sample_weight, estimator.tree_)
     _resmooth(estimator, remove_rows(estimator.tree_, rows, shares=_shares(estimator)))
-
-
-def known_shares(tree: Tree, table: Table) -> Counts | None:
-    """Return the weight of known values per node, which distributes fractional rows; None without fractional rows.
-
-    It must not change after `fit`: otherwise later rows would be distributed in other shares, and could not be
-    removed again exactly.
-
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-        The rows of `fit`.
-
-    Examples
-    --------
-    >>> from hornbeam.recipe import PRESETS
-    >>> table = Table.read([[0.0], [0.0], [1.0], [1.0], [float("nan")]], ["a", "a", "b", "b", "a"])
-    >>> tree = PRESETS["c4.5"].fit(table)
-    >>> (known_shares(tree, table) * tree.unit[0]).tolist()
-    [5.0, 2.0, 2.0]
-    """
-    if not tree.skeleton.is_fractional:
-        return None
-    return known_weight(tree.skeleton, table, integer_weights(table, tree.unit.item(0)))
 
 
 def _shares(estimator: Any) -> Counts:

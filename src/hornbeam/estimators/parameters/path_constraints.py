@@ -1,15 +1,29 @@
-"""Constraints on the features of a path in the words of a user, as indices of features."""
+"""Constraints on the features of a path, and forced splits, in the words of a user: as indices, as a skeleton."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any
 
+from hornbeam.data.schema import Schema
+from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.estimators.parameters.validators import is_whole, parameter_error
-from hornbeam.growing.constraints import Interactions
+from hornbeam.growing.forced_splits import forced_skeleton
+from hornbeam.growing.settings import Interactions
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import replace_subtree
 
-__all__ = ["forbidden_pairs", "interaction_groups"]
+__all__ = ["forbidden_pairs", "interaction_groups", "resolve_forced"]
 
 _GROUPS = "'pairwise', 'no_interactions', or groups of features, by name or index"
 _BELOW = "a dict from a feature to the features that may not be used below it"
+_EXPECTED = (
+    "a tree, or a dict with a feature, its threshold or groups, and left and right for the splits below"
+)
+_KEYS = ("feature", "threshold", "groups", "missing", "left", "right")
+_DEEPEST = 30
 
 
 def interaction_groups(value: Any, names: tuple[str, ...]) -> Interactions:
@@ -78,3 +92,84 @@ def _features(name: str, value: Any, group: Any, names: tuple[str, ...], expecte
     if not found:
         raise parameter_error(name, value, expected, "Leave out groups without features.")
     return found
+
+
+def resolve_forced(value: Any, schema: Schema) -> Skeleton | None:
+    """Return the splits that a tree begins with; None if there are none.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature
+    >>> schema = Schema((Feature("age"), Feature("town", "nominal", ("A", "B", "C"))), ("no", "yes"))
+    >>> below = {"feature": "town", "groups": [["A"], ["B", "C"]]}
+    >>> resolve_forced({"feature": "age", "threshold": 50, "right": below}, schema).feature.tolist()
+    [0, -1, 1, -1, -1]
+    """
+    if value is None:
+        return None
+    if isinstance(value, Tree):
+        if value.schema.features != schema.features:
+            raise ParameterError(
+                "forced_splits is a tree with other features or categories than the rows; expected the same, in the "
+                "same order. Write its splits as a dict."
+            )
+        return value.skeleton if value.n_leaves > 1 else None
+    if isinstance(value, tuple):  # of a model file, for a tree
+        return _from_file(value)
+    return _branch(value, value, schema, 0)
+
+
+def _from_file(value: tuple[Any, ...]) -> Skeleton:
+    try:
+        return forced_skeleton(value)
+    except (TypeError, ValueError, HornbeamError):
+        raise parameter_error("forced_splits", value, _EXPECTED, "Pass the tree itself.") from None
+
+
+def _branch(value: Any, split: Any, schema: Schema, depth: int) -> Skeleton:
+    """Return a split and those below it."""
+    if not isinstance(split, Mapping) or "feature" not in split or depth > _DEEPEST:
+        raise parameter_error(
+            "forced_splits", value, _EXPECTED, "Pass {'feature': 'income', 'threshold': 50_000}, say."
+        )
+    unknown = [key for key in split if key not in _KEYS]
+    if unknown:
+        raise parameter_error(
+            "forced_splits", value, f"the keys {', '.join(_KEYS)}", f"{unknown[0]!r} is none."
+        )
+    from hornbeam.editing.new_branches import one_split  # slow to import, and rarely needed
+
+    skeleton = one_split(
+        schema,
+        _column(split["feature"], schema.names),
+        threshold=split.get("threshold"),
+        groups=split.get("groups"),
+        missing=_missing(split),
+    )
+    # The second first: so the number of the first child stays the same.
+    for slot, key in ((1, "right"), (0, "left")):
+        if split.get(key) is not None:
+            below = _branch(value, split[key], schema, depth + 1)
+            skeleton, _ = replace_subtree(skeleton, skeleton.first_child.item(0) + slot, below)
+    return skeleton
+
+
+def _missing(split: Mapping[str, Any]) -> Any:
+    """Return where missing values go; growing makes the child of their own, where there are any."""
+    missing = split.get("missing", "own")
+    if missing not in ("left", "right", "own"):
+        raise parameter_error(
+            "missing", missing, "'left', 'right' or 'own' in a forced split", "Leave it out for 'own'."
+        )
+    return None if missing == "own" and split.get("threshold") != inf else missing
+
+
+def _column(feature: Any, names: tuple[str, ...]) -> int:
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    if is_whole(feature) and 0 <= feature < len(names):
+        return int(feature)
+    first = ", ".join(map(repr, names[:5]))
+    raise parameter_error(
+        "forced_splits", feature, "a feature by name or index", f"The first features are {first}."
+    )

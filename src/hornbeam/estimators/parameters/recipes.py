@@ -7,10 +7,12 @@ from typing import Any
 
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.estimators.parameters.forced import resolve_forced
-from hornbeam.estimators.parameters.path_constraints import forbidden_pairs, interaction_groups
+from hornbeam.estimators.parameters.path_constraints import (
+    forbidden_pairs,
+    interaction_groups,
+    resolve_forced,
+)
 from hornbeam.estimators.parameters.teaching import READABLE, has_teacher, taught_fitter
-from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import (
     boolean,
     choice,
@@ -18,6 +20,7 @@ from hornbeam.estimators.parameters.validators import (
     limit,
     lookup,
     monotone_signs,
+    n_threads,
     number,
     resolve_bins,
     resolve_rows,

@@ -7,6 +7,8 @@ from math import ceil, isqrt
 from numbers import Integral, Real
 from typing import Any
 
+from joblib import cpu_count
+
 from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.errors import ParameterError, shown
 
@@ -21,6 +23,7 @@ __all__ = [
     "limit",
     "lookup",
     "monotone_signs",
+    "n_threads",
     "number",
     "parameter_error",
     "resolve_bins",
@@ -35,6 +38,7 @@ __all__ = [
 
 _MOST = 2**63 - 1  # largest integer of the kernels
 _MOST_TREES = 1_000_000
+_MOST_THREADS = 1_024
 
 
 def parameter_error(name: str, value: Any, expected: str, advice: str) -> ParameterError:
@@ -224,3 +228,24 @@ def monotone_signs(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None
     if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
         raise parameter_error("monotonic_cst", value, expected, "Pass None for no constraints.")
     return tuple(map(int, signs))
+
+
+def n_threads(n_jobs: Any) -> int:
+    """Return the number of threads for scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one.
+
+    Only cores that this process may use count, within the limits of its container.
+
+    Examples
+    --------
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > _MOST_THREADS:
+        raise ParameterError(
+            f"n_jobs={shown(n_jobs)}: expected None, a whole number of threads up to {_MOST_THREADS:,}, or -1 for all "
+            "cores. Pass n_jobs=1 for a single one."
+        )
+    count = int(n_jobs)
+    return count if count > 0 else max(1, int(cpu_count()) + 1 + count)

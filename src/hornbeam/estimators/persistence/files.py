@@ -17,7 +17,7 @@ from hornbeam.growing import Grower
 from hornbeam.storage import Difference, Model
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import unwrap
-from hornbeam.tuning.size_path import size_path
+from hornbeam.tuning.size_choice import size_path
 
 __all__ = ["diff", "load", "save", "trusted_types"]
 

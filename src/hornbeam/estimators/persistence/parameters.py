@@ -9,7 +9,7 @@ from typing import Any
 from hornbeam import pruning, smoothing
 from hornbeam.errors import StorageError
 from hornbeam.estimators.parameters.fields import PathConstraints
-from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.growing.forced_splits import forced_splits
 from hornbeam.storage.earlier import present_parameters
 from hornbeam.tree import Step, Tree

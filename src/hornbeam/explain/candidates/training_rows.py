@@ -5,13 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.engine import Engine
 from hornbeam.data.rows import open_rows, read_rows
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.growing import Grower
-from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.smoothing.teacher_prior import DISTILLED
 from hornbeam.tree.tree import Tree

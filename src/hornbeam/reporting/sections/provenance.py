@@ -17,7 +17,7 @@ from hornbeam.tree.edit import EDIT, recorded_edits
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import unsmoothed
-from hornbeam.tuning.size_path import STEP
+from hornbeam.tuning.size_choice import STEP
 
 __all__ = ["provenance_section", "setting_text"]
 

@@ -1,23 +1,24 @@
-"""Rows in files, collections and other sources: opening them for a fit, and predicting them in parts."""
+"""Rows and target of a fit: opened, with the checks that scikit-learn expects."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.numeric_target import read_numeric_target
 from hornbeam.data.rows import is_collection, is_source_like, open_rows, read_rows
-from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.sources import Source, blank_columns, read_features
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
-from hornbeam.errors import MissingExtraError, ParameterError
-from hornbeam.estimators.inputs.targets import read_classes, read_numeric
+from hornbeam.errors import DataError, MissingExtraError, ParameterError, warn
+from hornbeam.typing import Floats
 
-__all__ = ["Training", "accepts_source", "classes_of", "open_training"]
+__all__ = ["Training", "classes_of", "open_training", "read_classes", "read_numeric"]
 
 
 class Training(NamedTuple):
@@ -81,48 +82,31 @@ def classes_of(source: Source) -> NDArray[Any]:
     return read_labels(np.array(source.schema.classes)).classes
 
 
-def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
-    """Let a prediction method accept paths and sources, read partition by partition, and dask collections too.
-
-    Predictions of a collection are dask Arrays, which are computed on demand.
-    """
-
-    @wraps(method)
-    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(X, np.ndarray):
-            return method(self, X, *args, **kwargs)
-        if is_collection(X):
-            from hornbeam.engines.dask_rows import predict_collection  # imported only for collections
-
-            empty = method(self, _no_rows(self._schema), *args, **kwargs)
-            return predict_collection(X, self, method.__name__, args, kwargs, empty)
-        if not is_source_like(X):
-            return method(self, X, *args, **kwargs)
-        source, schema, used = self._open_rows(X), self._schema, self._used_features()
-        whole: Any = None
-        for partition in source.partitions():
-            part = method(self, read_features(source, partition, schema, used), *args, **kwargs)
-            whole = _allocate(part, source.n_rows) if whole is None else whole
-            _assign(part, whole, partition.begin)
-        return whole
-
-    return predict  # type: ignore[return-value]
+def read_classes(estimator: Any, y: Any) -> Labels:
+    """Read class labels."""
+    _check(estimator, y, "label")
+    return read_labels(y)
 
 
-def _no_rows(schema: Schema) -> Table:
-    return Table(schema, blank_columns(schema, 0), names=schema.names)
+def read_numeric(estimator: Any, y: Any) -> Floats:
+    """Read a numeric target."""
+    _check(estimator, y, "number")
+    return read_numeric_target(y)
 
 
-def _allocate(part: Any, n_rows: int) -> Any:
-    """Allocate the output for all rows, shaped like the output for one partition."""
-    if isinstance(part, tuple):
-        return tuple([_allocate(each, n_rows) for each in part])
-    return np.empty((n_rows, *part.shape[1:]), part.dtype)
-
-
-def _assign(part: Any, whole: Any, begin: int) -> None:
-    if isinstance(part, tuple):
-        for each, output in zip(part, whole, strict=True):
-            _assign(each, output, begin)
-    else:
-        whole[begin : begin + len(part)] = part
+def _check(estimator: Any, y: Any, what: str) -> None:
+    if y is None:
+        name = type(estimator).__name__
+        raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one {what} per row.")
+    if isinstance(y, str):
+        raise DataError(
+            f"y is a str; expected one {what} per row. The name of a column is for rows in files; of a frame, pass "
+            "the column itself and X without it."
+        )
+    shape = getattr(y, "shape", ())
+    if isinstance(shape, tuple) and shape[1:] == (1,):
+        warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
