@@ -61,7 +61,7 @@ def score_tree(tree: Tree | HasTree, source: Any, engine: Engine | None = None) 
     """
     tree, source = _tree_and_rows(tree, source)
     engine = LocalEngine() if engine is None else engine
-    if tree.skeleton.is_fractional or len(tree.slopes):
+    if not tree.predicts_by_node:
         [partition_sums] = engine.reduce(_score_partitions, source.partitions(), (tree, source))
         if not partition_sums:
             raise _no_rows_error()

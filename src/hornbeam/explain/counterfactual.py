@@ -391,8 +391,7 @@ class Distance:
         for used in np.unique(slopes.feature).tolist():
             terms = slopes.feature == used
             self._range[used] = float(slopes.high[terms].max() - slopes.low[terms].min()) or 1.0
-        tested_or_used = np.union1d(skeleton.feature[skeleton.feature >= 0], slopes.feature)
-        for tested in tested_or_used.tolist():
+        for tested in tree.features_used:
             self._thresholds[tested] = np.unique(skeleton.threshold[skeleton.feature == tested])
             name = self._features[tested].name
             scale = self._spread.get(name, 1.0)

@@ -120,5 +120,4 @@ def count_leaves(partitions: Sequence[Partition], shared: tuple[Source, LeafCoun
 
 def used_features(tree: Tree) -> list[str]:
     """Return the names of the features that a tree uses."""
-    used = np.concatenate([tree.skeleton.feature, tree.slopes.feature])
-    return [tree.schema.names[at] for at in np.unique(used[used >= 0]).tolist()]
+    return [tree.schema.names[at] for at in tree.features_used]

@@ -169,15 +169,14 @@ def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
 
 def _slopes(tree: Tree, node: int) -> dict[str, Any]:
     """Write the scores and slopes of a leaf, if it has any."""
-    slopes, terms = tree.slopes, tree.slopes.of_leaf(node)
-    if not terms:
-        return {}
     written = []
-    for term in terms:
-        feature, category = tree.schema.features[slopes.feature[term]], slopes.category.item(term)
+    for at, category, low, high, centre, slope in tree.slopes.terms(node):
+        feature = tree.schema.features[at]
         of = {"category": json_value(feature.categories[category])} if category >= 0 else {}
-        limits = {name: getattr(slopes, name).item(term) for name in ("low", "high", "centre")}
-        written.append({"feature": feature.name, **of, **limits, "slope": slopes.slope[term].tolist()})
+        limits = {"low": low, "high": high, "centre": centre}
+        written.append({"feature": feature.name, **of, **limits, "slope": slope})
+    if not written:
+        return {}
     if tree.is_regression:
         return {"slopes": written}
     scores = log(tree.belief[node].copy()).tolist()

@@ -271,14 +271,10 @@ def _plain_rule(rules: RuleSet, rule: Rule, level: float) -> dict[str, Any]:
 
 def _plain_terms(rules: RuleSet, rule: Rule) -> dict[str, Any]:
     """Convert the terms of a rule; no field without terms."""
-    slopes, features = rule.slopes, rules.schema.features
-    if not len(slopes):
-        return {}
     terms = []
-    for at in range(len(slopes)):
-        feature, category = features[slopes.feature[at]], slopes.category.item(at)
-        limits = {"low": slopes.low.item(at), "high": slopes.high.item(at)}
+    for at, category, low, high, centre, slope in rule.slopes.terms(0):
+        feature = rules.schema.features[at]
+        limits = {"low": low, "high": high}
         named = limits if category < 0 else {"category": json_value(feature.categories[category])}
-        change = {"centre": slopes.centre.item(at), "slope": slopes.slope[at].tolist()}
-        terms.append({"feature": feature.name, **named, **change})
-    return {"terms": terms}
+        terms.append({"feature": feature.name, **named, "centre": centre, "slope": slope})
+    return {"terms": terms} if terms else {}

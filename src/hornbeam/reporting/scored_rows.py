@@ -217,11 +217,6 @@ class _Task:
     source: Source
     used: tuple[str, ...]
 
-    @property
-    def plain(self) -> bool:
-        """Whether all rows of a node have the same prediction."""
-        return not (self.tree.skeleton.is_fractional or len(self.tree.slopes))
-
     def read(self, partition: Partition) -> Table:
         """Read the features that are used; the others have missing values."""
         if self.source.schema == self.tree.schema:
@@ -233,7 +228,7 @@ class _Task:
         codes: list[NDArray[Any]] = [route(self.tree.skeleton, table)]
         if not self.tree.is_regression:
             codes.append(decide_rows(self.tree, table))
-        return codes, [] if self.plain else list(predict_rows(self.tree, table).T)
+        return codes, [] if self.tree.predicts_by_node else list(predict_rows(self.tree, table).T)
 
     def take(
         self, codes: Any, numbers: Any, rounded: bool
@@ -241,7 +236,7 @@ class _Task:
         """Return predictions, decisions and end nodes of cells; rounded probabilities are divided by their sum."""
         stop = next(codes).astype(np.intp)
         decided = np.empty(0, np.intp) if self.tree.is_regression else next(codes).astype(np.intp)
-        if self.plain:
+        if self.tree.predicts_by_node:
             return self.tree.belief[stop], decided, stop
         predicted = np.stack([next(numbers) for _ in range(self.tree.belief.shape[1])], axis=1)
         if rounded and not self.tree.is_regression:
@@ -262,7 +257,8 @@ class _Shared:
         """Return the cells of no rows."""
         n_coded = 1 - self.counter.tree.is_regression  # a class, and decisions
         n_codes = n_coded + (self.groups is not None) + len(self.tasks) * (1 + n_coded)
-        n_numbers = 1 - n_coded + sum(0 if task.plain else task.tree.belief.shape[1] for task in self.tasks)
+        n_numbers = 1 - n_coded
+        n_numbers += sum(task.tree.belief.shape[1] for task in self.tasks if not task.tree.predicts_by_node)
         return Cells(
             np.zeros((0, n_codes + n_numbers), np.int64),
             np.zeros(0, np.int64),

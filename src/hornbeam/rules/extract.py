@@ -9,7 +9,6 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.condition import Condition, branch_condition, merged_path_conditions
-from hornbeam.tree.slopes import Slopes
 from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
@@ -99,17 +98,10 @@ def extract(
         if merge:
             path = tuple(sorted(path, key=attrgetter("column")))
         counts = weight[node], decided[node], tree.belief[node]
-        slopes = _slopes_of(tree, node)
+        slopes = tree.slopes.of_nodes(node, node + 1)
         return Rule(path, int(target[node]), *counts, size.item(node), error.item(node), slopes)
 
     return RuleSet(tree.schema, tuple([rule(node) for node in nodes]), rule(0))
-
-
-def _slopes_of(tree: Tree, node: int) -> Slopes:
-    """Return the terms of a leaf, for a leaf with the number 0."""
-    if not len(tree.slopes.of_leaf(node)):
-        return Slopes.none(tree.n_classes)
-    return tree.slopes.renumbered(np.where(np.arange(tree.n_nodes) == node, 0, -1))
 
 
 def _refuse_long_paths(tree: Tree) -> None:

@@ -267,13 +267,12 @@ def _compare_slopes(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
 
 def _terms(tree: Tree, node: int) -> dict[str, str]:
     """The terms of a leaf as text, by feature or category."""
-    slopes, terms = tree.slopes, {}
-    for at in slopes.of_leaf(node):
-        feature, category = tree.schema.features[slopes.feature[at]], slopes.category.item(at)
+    terms = {}
+    for at, category, *limits, slope in tree.slopes.terms(node):
+        feature = tree.schema.features[at]
         name = feature.name if category < 0 else f"{feature.name} = {feature.categories[category]!r}"
-        low, high, centre = (array.item(at) + 0.0 for array in (slopes.low, slopes.high, slopes.centre))
-        values = ", ".join(repr(slope + 0.0) for slope in slopes.slope[at].tolist())
-        terms[name] = f"[{values}] from {low!r} to {high!r} around {centre!r}"
+        values, (low, high, centre) = ([number + 0.0 for number in numbers] for numbers in (slope, limits))
+        terms[name] = f"{values} from {low!r} to {high!r} around {centre!r}"
     return terms
 
 

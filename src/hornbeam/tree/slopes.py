@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,21 @@ from hornbeam.tree.arrays import expect, expect_array, read_only
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["NO_CATEGORY", "Slopes", "check_slopes"]
+__all__ = ["NO_CATEGORY", "Slopes", "Term", "check_slopes"]
 
 NO_CATEGORY = -1  #: `category` of a term of a numeric or ordinal feature
 _MAX_CHANGE = 1e100  # of one term; sums and differences of such numbers are finite
+
+
+class Term(NamedTuple):
+    """One term of a node, an entry of each array of `Slopes`."""
+
+    feature: int
+    category: int
+    low: float
+    high: float
+    centre: float
+    slope: list[float]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -132,6 +143,14 @@ class Slopes:
         range(0, 0)
         """
         return range(int(self.node.searchsorted(node)), int(self.node.searchsorted(node, "right")))
+
+    def terms(self, node: int) -> list[Term]:
+        """Return the terms of a node; empty if it has none."""
+        if not len(self):  # the usual case, for every leaf of a large tree
+            return []
+        at = self.of_leaf(node)
+        own = [array[at.start : at.stop].tolist() for array in self.arrays[1:]]
+        return [Term(*term) for term in zip(*own, strict=True)]
 
     def of_nodes(self, begin: int, end: int) -> Slopes:
         """Return the terms of nodes ``begin`` up to ``end``, which become nodes 0 up to ``end - begin``.

@@ -239,6 +239,17 @@ class Tree:
         return weight
 
     @property
+    def features_used(self) -> list[int]:
+        """Positions of the features of splits and terms, ascending."""
+        used = np.union1d(self.skeleton.feature, self.slopes.feature)
+        return [int(feature) for feature in used if feature >= 0]
+
+    @property
+    def predicts_by_node(self) -> bool:
+        """Whether all rows of a node have one prediction: no node has terms, no row goes to every child."""
+        return not (len(self.slopes) or self.skeleton.is_fractional)
+
+    @property
     def decided(self) -> NDArray[np.intp]:
         """Code of the class decided at each node; 0 in regression, the column of the mean.
 

@@ -85,24 +85,18 @@ class TreeColumns:
         """The digest of the tree, and the options."""
         return {"model": self.tree.digest, "level": self.level, "leaf": self.leaf, "reasons": self.reasons}
 
-    @property
-    def by_node(self) -> bool:
-        """Whether rows that end at the same node have the same predictions."""
-        return not len(self.tree.slopes) and not self.tree.skeleton.router.fractional
-
     def __call__(self, table: Table) -> dict[str, Any]:
         """Predict the rows of a table."""
-        tree = self.tree
-        needs_nodes = self.by_node or self.leaf
-        nodes = route(tree.skeleton, table) if needs_nodes else np.zeros(0, np.int32)
-        if self.by_node:
+        tree, by_node = self.tree, self.tree.predicts_by_node
+        nodes = route(tree.skeleton, table) if by_node or self.leaf else np.zeros(0, np.int32)
+        if by_node:
             belief = [value.take(nodes) for value in np.ascontiguousarray(tree.belief.T)]
         else:
             belief = list(predict_rows(tree, table).T)
         if tree.is_regression:
             columns: dict[str, Any] = {"prediction": belief[0]}
         else:
-            codes = tree.decision(tree.belief)[nodes] if self.by_node else decide_rows(tree, table)
+            codes = tree.decision(tree.belief)[nodes] if by_node else decide_rows(tree, table)
             columns = class_columns(tree.schema.classes, codes, belief)
         if self.level is not None:
             columns |= self._intervals(table, self.level)
@@ -124,11 +118,11 @@ class TreeColumns:
         }
 
     def _reasons(self, table: Table, nodes: Indices) -> dict[str, CodedColumn]:
-        """Explain one row of those that have the same reasons, or each row if `by_node` is false."""
+        """Explain one row of those that have the same reasons, or each row if those of a node may differ."""
         from hornbeam.explain import explain
 
         rows, of_row = np.arange(table.n_rows), np.arange(table.n_rows)
-        if self.by_node:
+        if self.tree.predicts_by_node:
             rows, of_row = _same_reasons(table, nodes)
         found = [row.reasons(n=self.reasons) for row in explain(self.tree, table.take(rows))]
         texts = [[*map(str, reasons), *[None] * self.reasons] for reasons in found]

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 from hornbeam.data.schema import Kind
 from hornbeam.export.source.lookup_tables import node_scores
 from hornbeam.tree import Tree
+from hornbeam.tree.slopes import Term
 from hornbeam.tree.walk import path
 from hornbeam.typing import Label
 
@@ -88,7 +89,7 @@ def _regression(
     text: Callable[[Label], str],
 ) -> None:
     """Write a leaf with terms as a regression: on scores with softmax, or on the mean."""
-    slopes, terms = tree.slopes, tree.slopes.of_leaf(node)
+    terms = tree.slopes.terms(node)
     settings = {"functionName": "regression"}
     if not tree.is_regression:
         settings = {"functionName": "classification", "normalizationMethod": "softmax"}
@@ -103,7 +104,7 @@ def _regression(
         if not tree.is_regression:
             table.set("targetCategory", text(tree.schema.classes[k]))
         for name, term in zip(names, terms, strict=True):
-            SubElement(table, "NumericPredictor", name=name, coefficient=repr(slopes.slope.item(term, k)))
+            SubElement(table, "NumericPredictor", name=name, coefficient=repr(term.slope[k]))
 
 
 def _new_names(tree: Tree, n: int) -> list[str]:
@@ -113,11 +114,10 @@ def _new_names(tree: Tree, n: int) -> list[str]:
     return [f"{prefix}{j}" for j in range(n)]
 
 
-def _distance(derived: Element, tree: Tree, term: int, name: str, text: Callable[[Label], str]) -> None:
+def _distance(derived: Element, tree: Tree, term: Term, name: str, text: Callable[[Label], str]) -> None:
     """Write the distance of a value from the centre; 0 if the value is missing."""
-    slopes = tree.slopes
-    feature, category = tree.schema.features[slopes.feature[term]], slopes.category.item(term)
-    low, high, centre = slopes.low.item(term), slopes.high.item(term), slopes.centre.item(term)
+    at, category, low, high, centre, _ = term
+    feature = tree.schema.features[at]
     field = SubElement(derived, "DerivedField", name=name, optype="continuous", dataType="double")
     known = _otherwise(field, "isMissing", feature.name, None, 0.0)
     if feature.kind is Kind.ORDINAL:

@@ -33,14 +33,8 @@ class SplitExpressions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", child_shares(self.tree))
         object.__setattr__(self, "below", leaves_below(self.tree.skeleton).tolist())
-        for f in self.features:
+        for f in self.tree.features_used:
             self.categories[f] = self.dialect.categories(self.tree.schema.features[f])
-
-    @property
-    def features(self) -> list[int]:
-        """The features that the tree reads, in splits or in slopes of leaves."""
-        tested = self.tree.skeleton.feature
-        return [int(f) for f in np.union1d(tested[tested >= 0], self.tree.slopes.feature)]
 
     def leaf(self, node: int = 0) -> exp.Expression:
         """Write the node where a row stops.

@@ -14,6 +14,7 @@ from hornbeam.errors import ExportError
 from hornbeam.export.source.lookup_tables import node_scores
 from hornbeam.export.sql.dialect import alias, constant_table
 from hornbeam.export.sql.expressions import SplitExpressions
+from hornbeam.tree.slopes import Term
 
 __all__ = ["Tables", "fractional_tables", "sloped_tables"]
 
@@ -89,8 +90,8 @@ def _leaves(query: SplitExpressions, n_terms: int) -> tuple[exp.TableAlias, exp.
     columns += [f"b{j}_{k}" for j in range(n_terms) for k in range(n)]
     rows: list[exp.Expression] = []
     for node in query.stops():
-        terms = tree.slopes.of_leaf(node)
-        own = [slope for term in terms for slope in tree.slopes.slope[term].tolist()]
+        terms = tree.slopes.terms(node)
+        own = [slope for term in terms for slope in term.slope]
         cells = [*[max(score, _NEVER) for score in scores[node].tolist()], *own]
         cells += [0.0] * (len(columns) - 2 - len(cells))
         whole = [exp.Literal.number(node), exp.Literal.number(len(terms))]
@@ -103,17 +104,16 @@ def _distance(query: SplitExpressions, j: int) -> exp.Expression:
     slopes = query.tree.slopes
     ifs = []
     for leaf in slopes.leaves.tolist():
-        terms = slopes.of_leaf(leaf)
+        terms = slopes.terms(leaf)
         if j < len(terms):
             there = exp.EQ(this=exp.column("leaf"), expression=exp.Literal.number(leaf))
             ifs.append(exp.If(this=there, true=_term(query, terms[j])))
     return exp.Case(ifs=ifs, default=query.dialect.number(0.0))
 
 
-def _term(query: SplitExpressions, term: int) -> exp.Expression:
-    slopes, number = query.tree.slopes, query.dialect.number
-    f, category = slopes.feature.item(term), slopes.category.item(term)
-    low, high, centre = slopes.low.item(term), slopes.high.item(term), slopes.centre.item(term)
+def _term(query: SplitExpressions, term: Term) -> exp.Expression:
+    f, category, low, high, centre, _ = term
+    number = query.dialect.number
     feature, x = query.tree.schema.features[f], exp.column(f"x{f}")
 
     def case(condition: exp.Expression, distance: float) -> exp.If:
@@ -176,7 +176,7 @@ def fractional_tables(query: SplitExpressions, inputs: str, carried: Sequence[st
     tree = query.tree
     portions = {node: query.portions(node) for node in np.flatnonzero(tree.skeleton.n_children).tolist()}
     p = [f"p{k}" for k in range(tree.n_classes)]
-    kept = [*carried, *[f"x{f}" for f in query.features]]
+    kept = [*carried, *[f"x{f}" for f in query.tree.features_used]]
     # Casts to double, because some databases read a constant as a decimal and would continue with decimals.
     nothing, whole = (exp.cast(query.dialect.number(part), "double") for part in (0.0, 1.0))
     start = {"leaf": query.leaf(), **dict.fromkeys(p, nothing), "came0": whole}

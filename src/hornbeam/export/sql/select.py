@@ -51,7 +51,7 @@ def _inputs(
     unknown = set(columns) - set(schema.names)
     if unknown:
         raise ParameterError(f"columns names {sorted(unknown)}, expected features of the tree")
-    read = {f: columns.get(schema.names[f], schema.names[f]) for f in query.features}
+    read = {f: columns.get(schema.names[f], schema.names[f]) for f in query.tree.features_used}
     seen: dict[str, str] = {}
     for column in read.values():
         twin = seen.setdefault(column.lower() if query.dialect.folds_case else column, column)

@@ -136,7 +136,7 @@ def tree_figure(beside: Markup | None = None) -> Markup:
 def row_section(reported: ReportedModel) -> Markup:
     """A form that predicts one row in the page."""
     tree = reported.tree
-    used = {f for f in tree.skeleton.feature.tolist() if f >= 0} | set(tree.slopes.feature.tolist())
+    used = tree.features_used
     of = (
         ""
         if len(used) == reported.tree.schema.n_features
