@@ -23,7 +23,8 @@ from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError, StorageError
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.export import to_text
-from hornbeam.smoothing import calibrate_taught_tree, effective_size, replay, smoothers_of
+from hornbeam.smoothing import calibrate_taught_tree, replay, smoothers_of
+from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.storage.file import encode
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.update import add_rows

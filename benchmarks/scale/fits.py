@@ -36,7 +36,8 @@ from hornbeam.data import Bins, Table
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.evaluation import rmse
-from hornbeam.out_of_core import Plan, count_on_all, draw_sample, fit
+from hornbeam.out_of_core import Plan, count_on_all, fit
+from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted

@@ -15,7 +15,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import ErrorBased, Pruner
 from hornbeam.pruning.pruner import uses_rows
-from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
+from hornbeam.smoothing import Borrowing, Laplace, Smoother
+from hornbeam.smoothing.monotone import Monotone
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Codes
 

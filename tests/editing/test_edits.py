@@ -15,8 +15,9 @@ import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.editing import TreeEditor, replace_branch
+from hornbeam.editing import TreeEditor
 from hornbeam.editing.new_branches import grown_branch, one_split
+from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.export import to_text

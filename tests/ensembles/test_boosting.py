@@ -15,7 +15,6 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles import (
     BinaryLogLoss,
     Boosting,
-    EarlyStopping,
     LambdaLoss,
     Loss,
     Poisson,
@@ -23,6 +22,7 @@ from hornbeam.ensembles import (
     SoftmaxLoss,
     SquaredError,
 )
+from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
 from hornbeam.ensembles.boosting.trainer import _Rows, _Run
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise

@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from hornbeam.data import Table
-from hornbeam.ensembles import Forest, ForestTrainer, mean_prediction, prediction, sum_predictions
+from hornbeam.ensembles import Forest, ForestTrainer, prediction
+from hornbeam.ensembles.prediction import mean_prediction, sum_predictions
 from hornbeam.errors import TreeError
 from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe

@@ -16,7 +16,8 @@ from hornbeam.ensembles.forest.from_source import fit_forest
 from hornbeam.ensembles.forest.growth import ForestGrowth
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
-from hornbeam.out_of_core import Plan, count_on_all, draw_sample
+from hornbeam.out_of_core import Plan, count_on_all
+from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import MBranch
 from hornbeam.tree.edit import with_belief

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, ForestRegressor
 from hornbeam.data import Table
-from hornbeam.ensembles import mean_prediction
+from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.ensembles.temperature import choose_temperature
 from hornbeam.errors import ParameterError, TreeError
 from hornbeam.evaluation import log_loss, rmse

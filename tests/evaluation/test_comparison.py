@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import chi2
 
 from hornbeam.errors import DataError
-from hornbeam.evaluation import Comparison, WinDrawLoss, nemenyi_distance, sign_test
+from hornbeam.evaluation import Comparison, nemenyi_distance, sign_test
+from hornbeam.evaluation.comparison import WinDrawLoss
 
 METHODS = ("raw", "laplace", "hgs", "forest")
 

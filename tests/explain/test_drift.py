@@ -14,7 +14,8 @@ from hornbeam.data import LocalEngine, MemorySource, ParquetSource
 from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.explain import drift
 from hornbeam.explain.drift import _chi_square, _holm, _welch
-from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
+from hornbeam.smoothing import HGS
+from hornbeam.smoothing.interval_calibration import IntervalCalibration, effective_size
 from support.examples import examples
 from support.scored_models import KINDS, fitted_model, new_rows, write_files
 from support.strategies import tables, trees

@@ -11,7 +11,8 @@ from scipy.stats import beta
 from hornbeam import Table, TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError
 from hornbeam.explain import explain, interval, leaves, predict_interval
-from hornbeam.smoothing import HGS, IntervalCalibration
+from hornbeam.smoothing import HGS
+from hornbeam.smoothing.interval_calibration import IntervalCalibration
 from hornbeam.tree.route import predict_rows
 from support.examples import examples
 from support.strategies import tables, trees, trees_with_slopes

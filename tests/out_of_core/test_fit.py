@@ -15,8 +15,9 @@ from hornbeam.ensembles.distillation.taught import Taught
 from hornbeam.errors import ParameterError
 from hornbeam.evaluation import rmse
 from hornbeam.growing import Missing
-from hornbeam.out_of_core import Plan, count_on_all, draw_sample
+from hornbeam.out_of_core import Plan, count_on_all
 from hornbeam.out_of_core import plan as planning
+from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.pruning import CostComplexity, ErrorBased
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.tree.route import predict_rows

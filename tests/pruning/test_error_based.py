@@ -12,7 +12,8 @@ from sklearn.datasets import load_breast_cancer
 from hornbeam import TreeClassifier
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.pruning import Collapse, ErrorBased, LeafBudget, expected_errors, raising
+from hornbeam.pruning import Collapse, ErrorBased, LeafBudget, raising
+from hornbeam.pruning.error_based import expected_errors
 from hornbeam.tree import Skeleton, count_rows
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from support.strategies import trees

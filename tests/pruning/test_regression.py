@@ -18,8 +18,8 @@ from hornbeam.pruning import (
     MinimumError,
     ReducedError,
     cost_complexity_path,
-    cost_complexity_pruners,
 )
+from hornbeam.pruning.cost_complexity import cost_complexity_pruners
 from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.route import predict_rows

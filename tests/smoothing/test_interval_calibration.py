@@ -6,13 +6,8 @@ import pytest
 from hornbeam import TreeRegressor
 from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
-from hornbeam.smoothing import (
-    HGS,
-    IntervalCalibration,
-    calibrate_taught_tree,
-    calibrate_tree,
-    effective_size,
-)
+from hornbeam.smoothing import HGS, calibrate_taught_tree
+from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree, effective_size
 from hornbeam.tree import with_belief
 from support.worked_trees import binary, over_leaves, star, worked_tree
 

@@ -5,7 +5,8 @@ import pytest
 
 from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Schema
-from hornbeam.smoothing import Laplace, Monotone
+from hornbeam.smoothing import Laplace
+from hornbeam.smoothing.monotone import Monotone
 from hornbeam.tree import Skeleton, Tree
 
 SCHEMA = Schema((Feature("dose"), Feature("age")), ("ill", "well"))

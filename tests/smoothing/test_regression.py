@@ -10,18 +10,9 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower
-from hornbeam.smoothing import (
-    HDP,
-    HGS,
-    Borrowing,
-    HierarchicalShrinkage,
-    Laplace,
-    MBranch,
-    MEstimate,
-    Monotone,
-    Raw,
-)
+from hornbeam.smoothing import HDP, HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
 from hornbeam.smoothing.interval_calibration import node_variances
+from hornbeam.smoothing.monotone import Monotone
 from hornbeam.tree import Tree, count_rows
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import StandardisedTarget

@@ -14,16 +14,16 @@ from hornbeam.smoothing import (
     Borrowing,
     GradientHGS,
     HierarchicalShrinkage,
-    IntervalCalibration,
     Laplace,
     LeaveOneOutHGS,
     MBranch,
     MEstimate,
-    Monotone,
     Raw,
     replay,
     smoothers_of,
 )
+from hornbeam.smoothing.interval_calibration import IntervalCalibration
+from hornbeam.smoothing.monotone import Monotone
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Step
 from support.worked_trees import worked_tree

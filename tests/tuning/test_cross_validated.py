@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from hornbeam.data import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
-from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumError, cost_complexity_pruners
-from hornbeam.pruning.cost_complexity import cut_alphas
+from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumError
+from hornbeam.pruning.cost_complexity import cost_complexity_pruners, cut_alphas
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
 from hornbeam.tree.decision import Costs

@@ -12,7 +12,7 @@ from loan_rows import loans
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import StorageError
-from hornbeam.web_editor import Session
+from hornbeam.web_editor.session import Session
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 

@@ -14,7 +14,7 @@ import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.explain.candidates.node_rows import NodeRows
-from hornbeam.web_editor import Session
+from hornbeam.web_editor.session import Session
 from hornbeam.web_editor.views import round_numbers, value_histogram
 
 X, y = loans()

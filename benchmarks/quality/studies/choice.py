@@ -16,8 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.quality.studies.sets import SEED, Fold
 from hornbeam.data import Table
-from hornbeam.pruning import cost_complexity_pruners
-from hornbeam.pruning.cost_complexity import cut_alphas
+from hornbeam.pruning.cost_complexity import cost_complexity_pruners, cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HierarchicalShrinkage
 from hornbeam.tree.route import route

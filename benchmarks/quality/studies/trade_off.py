@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks.quality.studies.costs import DECISIONS, MATRICES
 from benchmarks.quality.studies.report import Line, Scores
-from hornbeam.evaluation import Comparison, WinDrawLoss
+from hornbeam.evaluation import Comparison
+from hornbeam.evaluation.comparison import WinDrawLoss
 
 HERO, WHOLE = "hornbeam/default", "hornbeam/every-leaf"
 BY_COSTS = ", by costs"  # a method that takes the class of least expected cost

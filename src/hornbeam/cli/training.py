@@ -170,7 +170,7 @@ class Training(NamedTuple):
 
     def sample(self, source: Any, jobs: int) -> Any:
         """Read a sample of the rows of the files as a `Table`."""
-        from hornbeam.out_of_core import draw_sample
+        from hornbeam.out_of_core.sample import draw_sample
 
         return draw_sample(source, engine_of(jobs), _SAMPLE_ROWS)
 

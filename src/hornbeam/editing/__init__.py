@@ -9,7 +9,8 @@ Files in reading order:
 """
 
 from hornbeam.editing.editor import Edit, TreeEditor
-from hornbeam.editing.new_branches import one_split
-from hornbeam.editing.replace_branch import replace_branch
 
-__all__ = ["Edit", "TreeEditor", "one_split", "replace_branch"]
+__all__ = [
+    "Edit",
+    "TreeEditor",
+]

@@ -43,27 +43,9 @@ def one_split(
 ) -> Skeleton:
     """Make a skeleton of one split.
 
-    Parameters
-    ----------
-    schema : Schema
-    column : int
-        Index of the feature.
-    threshold : float, or a category of an ordinal feature
-        The first child has the values up to it. Infinite, with ``missing="own"``: known against missing values.
-    groups : iterable of iterables of categories
-        For a nominal feature, the categories of each child. A row of a category in no group stops at the node.
-    missing : {"left", "right", "own", "every"} or None
-        Where rows with a missing value go: to the first or second child, to a child of their own, or a part to every
-        child. None: they stop at the node.
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Feature
-    >>> schema = Schema((Feature("age"), Feature("town", "nominal", ("A", "B", "C"))), ("no", "yes"))
-    >>> one_split(schema, 0, threshold=50_000, missing="left").threshold.tolist()
-    [50000.0, nan, nan]
-    >>> one_split(schema, 1, groups=[["A", "C"], ["B"]]).slot_of.tolist()
-    [0, 1, 0]
+    Values up to `threshold` go to the first child; an infinite one, with ``missing="own"``, splits known from missing
+    values. `groups` are the categories of each child of a nominal feature; a row of a category in no group stops at
+    the node. `missing` is where rows with a missing value go: "left", "right", "own", "every" or None, to stop.
     """
     feature = schema.features[column]
     if missing is not None and str(missing) not in _DIRECTIONS:

@@ -40,38 +40,8 @@ def replace_branch(
 ) -> Tree:
     """Replace a node and all below it, count the rows and smooth as before.
 
-    Parameters
-    ----------
-    tree : Tree
-    rows : TrainingRows
-        The rows of the tree.
-    node : int
-    branch : Skeleton
-        What replaces it: a leaf (``Skeleton.leaf()``), one split (`one_split`), or more.
-    gain : float64 array, optional
-        Gains of its splits, if they are known.
-    step : Step, optional
-        Added to the history.
-    own : callable, optional
-        A smoother of the user that the tree was smoothed with.
-
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    ParameterError
-        If a child has no rows, a constraint is broken, or the tree has a teacher and `branch` is not a leaf.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.editing import one_split
-    >>> X, y = [[21, 1], [34, 0], [52, 1], [70, 1]], ["no", "no", "yes", "yes"]
-    >>> tree, rows = TrainingRows.of(TreeClassifier("cart").fit(X, y), X, y)
-    >>> replace_branch(tree, rows, 0, one_split(tree.schema, 1, threshold=0.5)).evidence.tolist()
-    [[2, 2], [1, 0], [1, 2]]
+    `branch` is a leaf, one split or more; `own` is a smoother of the user that the tree was smoothed with. An error
+    says that a child has no rows, that a constraint is broken, or that a tree with a teacher gets a new split.
     """
     check_node(tree, node)
     if is_distilled(tree):

@@ -9,25 +9,20 @@
 """
 
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
-from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss
 from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
-from hornbeam.ensembles.boosting.trainer import Boosting, BoostingResult
+from hornbeam.ensembles.boosting.trainer import Boosting
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.ensembles.forest.forest import Forest
-from hornbeam.ensembles.forest.trainer import ForestResult, ForestTrainer
-from hornbeam.ensembles.prediction import mean_prediction, sum_predictions
+from hornbeam.ensembles.forest.trainer import ForestTrainer
 
 __all__ = [
     "BinaryLogLoss",
     "BoostedTrees",
     "Boosting",
-    "BoostingResult",
     "Distillation",
-    "EarlyStopping",
     "Forest",
-    "ForestResult",
     "ForestTrainer",
     "LambdaLoss",
     "Loss",
@@ -35,6 +30,4 @@ __all__ = [
     "QuantileLoss",
     "SoftmaxLoss",
     "SquaredError",
-    "mean_prediction",
-    "sum_predictions",
 ]

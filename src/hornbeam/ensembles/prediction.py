@@ -38,27 +38,7 @@ def parallel_map[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterat
 
 
 def sum_predictions(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:
-    """Add up the predictions of trees for each row, first tree first.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-        Trees of one schema.
-    table : Table
-    n_jobs : int, default=1
-        Threads that share the rows; the sums do not depend on them.
-
-    Returns
-    -------
-    float64 array of shape (n_rows, n_outputs)
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart").fit([[0.0], [1.0]], ["no", "yes"])
-    >>> sum_predictions([clf.tree_] * 3, Table.read([[1.0]], schema=clf.tree_.schema))
-    array([[0., 3.]])
-    """
+    """Add up the predictions of trees for each row, first tree first."""
     total = np.zeros((table.n_rows, trees[0].belief.shape[1]))
 
     def add(number: int) -> None:
@@ -73,13 +53,5 @@ def sum_predictions(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Flo
 
 
 def mean_prediction(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:
-    """Average the predictions of trees for each row: class probabilities, or means.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> trees = [TreeClassifier("cart").fit([[0], [1]], y).tree_ for y in (["no", "yes"], ["yes", "no"])]
-    >>> mean_prediction(trees, Table.read([[1.0]], schema=trees[0].schema))
-    array([[0.5, 0.5]])
-    """
+    """Average the predictions of trees for each row: class probabilities, or means."""
     return sum_predictions(trees, table, n_jobs) / len(trees)

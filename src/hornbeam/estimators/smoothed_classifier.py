@@ -18,7 +18,7 @@ from hornbeam.data.reading.raw_columns import as_array, check_shape, is_named_ro
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
-from hornbeam.ensembles import mean_prediction
+from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.errors import InteropError, ParameterError, shown
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.training import read_classes

@@ -17,7 +17,7 @@ from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeClassifierParameters
 from hornbeam.estimators.parameters.validators import n_threads
-from hornbeam.smoothing import effective_size
+from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.evidence.base_rate import adjust_to_prior, prior_factors

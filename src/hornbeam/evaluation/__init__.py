@@ -15,11 +15,10 @@ Read in this order:
 """
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
-from hornbeam.evaluation.comparison import Comparison, Friedman, WinDrawLoss, nemenyi_distance, sign_test
+from hornbeam.evaluation.comparison import Comparison, Friedman, nemenyi_distance, sign_test
 from hornbeam.evaluation.discrimination import (
     KS,
     LiftTable,
-    RocCurve,
     gini,
     ks_statistic,
     lift_table,
@@ -27,7 +26,7 @@ from hornbeam.evaluation.discrimination import (
     roc_curve,
 )
 from hornbeam.evaluation.ranking import mean_average_precision, mean_reciprocal_rank, ndcg
-from hornbeam.evaluation.score_change import ScoreChange, ScoreChanges, score_changes
+from hornbeam.evaluation.score_change import ScoreChanges, score_changes
 from hornbeam.evaluation.scores import (
     ScoreSums,
     brier_score,
@@ -46,13 +45,10 @@ __all__ = [
     "LeafSpread",
     "LiftTable",
     "ReliabilityCurve",
-    "RocCurve",
     "RootSplit",
-    "ScoreChange",
     "ScoreChanges",
     "ScoreSums",
     "Stability",
-    "WinDrawLoss",
     "brier_score",
     "calibration_error",
     "gini",

@@ -50,13 +50,7 @@ def nemenyi_distance(n_methods: int, n_sets: int, level: float = 0.05) -> float:
 
 
 class WinDrawLoss(NamedTuple):
-    """Numbers of sets on which one method beat another, drew and lost.
-
-    Examples
-    --------
-    >>> print(WinDrawLoss(wins=84, draws=0, losses=59))
-    84-0-59 (p = .044)
-    """
+    """Numbers of sets on which one method beat another, drew and lost."""
 
     wins: int
     draws: int

@@ -27,21 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:
-    """True and false positive rates for thresholds from high to low.
-
-    Parameters
-    ----------
-    false_positive_rate, true_positive_rate : float64 arrays
-        Shares of the other rows, and of the rows of the class, whose score is at least the threshold.
-    threshold : float64 array
-        Infinity first, then each distinct score.
-
-    Examples
-    --------
-    >>> curve = roc_curve([False, True, True], [0.1, 0.4, 0.8])
-    >>> curve.threshold.tolist()
-    [inf, 0.8, 0.4, 0.1]
-    """
+    """True and false positive rates for thresholds from high to low."""
 
     false_positive_rate: Floats
     true_positive_rate: Floats

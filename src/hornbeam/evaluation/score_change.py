@@ -28,24 +28,7 @@ __all__ = ["PredictedRows", "ScoreChange", "ScoreChanges", "score_changes"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score before and after a change.
-
-    Parameters
-    ----------
-    name : str
-        For example "log loss".
-    before, after : float
-    error : float
-        Standard error of the difference; NaN for fewer than two rows, or fewer than two of a class for the area under
-        the curve.
-    in_units : bool, default False
-        Whether it is in the squared units of a numeric target.
-
-    Examples
-    --------
-    >>> ScoreChange("log loss", 0.5, 0.625, 0.1)
-    log loss: 0.5000 before, 0.6250 after, +0.1250 ± 0.1000
-    """
+    """A score before and after a change."""
 
     name: str
     before: float

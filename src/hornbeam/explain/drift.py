@@ -197,7 +197,7 @@ def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drif
     Scorecards, 2006).
 
     Class rates are compared by the chi-square test of two samples: the new rows, and the effective size of the
-    prediction (`hornbeam.smoothing.effective_size`), which is estimated from rows too. Means are compared by Welch's
+    prediction, which is estimated from rows too. Means are compared by Welch's
     test of the same samples. Holm's correction (Scandinavian Journal of Statistics 6, 1979) allows for the number of
     leaves.
 

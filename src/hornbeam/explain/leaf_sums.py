@@ -75,6 +75,13 @@ class LeafCounter:
     def count(self, table: Table) -> LeafSums:
         """Add up the rows of a table; without a target, as if they were of one class."""
         predicted = self._predicted(table) if len(self.tree.slopes) else None
+        wrong = table.target if self.tree.is_regression else table.numeric_target
+        if wrong is not None:
+            kinds = ("numbers", "classes") if self.tree.is_regression else ("classes", "numbers")
+            raise DataError(
+                f"the tree predicts {kinds[0]}, and the target of the rows is {kinds[1]}; expected rows like "
+                "those of the fit. Pass their target, or rows without one."
+            )
         labelled = table.target is not None or table.numeric_target is not None
         if not labelled and self.tree.is_regression:
             table = replace(table, numeric_target=NumericTarget(np.zeros(table.n_rows), 1.0, 1.0))

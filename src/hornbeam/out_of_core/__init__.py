@@ -11,8 +11,7 @@ Reading order:
 from hornbeam.out_of_core.fit import fit
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.predict import Predictions
-from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.pruning.reduced_error import HeldOutSource
 from hornbeam.tree.evidence.count import count_on_all, count_trees_on_all
 
-__all__ = ["HeldOutSource", "Plan", "Predictions", "count_on_all", "count_trees_on_all", "draw_sample", "fit"]
+__all__ = ["HeldOutSource", "Plan", "Predictions", "count_on_all", "count_trees_on_all", "fit"]

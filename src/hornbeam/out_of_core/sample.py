@@ -25,38 +25,12 @@ _SPARE = 8  # standard deviations of the number of rows below a bound
 def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> Table:
     """Read a sample of the rows of a source into memory: those with the smallest hashes.
 
-    Parameters
-    ----------
-    source : Source
-    engine : Engine
-        Reads the rows; the sample does not depend on it.
-    n_rows : int
-        Number of rows; all of them if there are no more.
-    seed : int, default 0
-        Another seed gives another sample.
-
-    Returns
-    -------
-    Table
-        In the order of the source.
-
-    Notes
-    -----
     The hash of a row depends on its position in the source alone, so no rows are read to compute it. Tasks read only
     rows that are likely to be chosen: those below a bound that a few more than `n_rows` are expected to have. If too
     few have it, a chance of 1 in 10**15, the bound is doubled.
 
     If rows belong to groups, the hash is that of the group: whole groups are drawn, with at most `n_rows` rows
     together. All rows are read for that.
-
-    Examples
-    --------
-    >>> from hornbeam.data import LocalEngine, MemorySource
-    >>> source = MemorySource(Table.read(np.arange(100.0)[:, None]), block=7)
-    >>> draw_sample(source, LocalEngine(), 3).columns
-    (array([33., 53., 94.]),)
-    >>> draw_sample(source, LocalEngine(n_jobs=2, reverse=True), 3).columns
-    (array([33., 53., 94.]),)
     """
     if n_rows < 1:
         raise ParameterError(f"n_rows={n_rows}: expected a sample of at least 1 row.")

@@ -13,13 +13,8 @@ Reading order:
 
 from hornbeam.pruning.bayes_risk import BayesRisk
 from hornbeam.pruning.bottom_up import work_span
-from hornbeam.pruning.cost_complexity import (
-    CostComplexity,
-    CostComplexityPath,
-    cost_complexity_path,
-    cost_complexity_pruners,
-)
-from hornbeam.pruning.error_based import Collapse, ErrorBased, expected_errors
+from hornbeam.pruning.cost_complexity import CostComplexity, CostComplexityPath, cost_complexity_path
+from hornbeam.pruning.error_based import Collapse, ErrorBased
 from hornbeam.pruning.leaf_price import LeafBudget, LeafPrice
 from hornbeam.pruning.minimum_error import MinimumError
 from hornbeam.pruning.pruner import NamedPruner, Pruner, RowPruner
@@ -38,8 +33,6 @@ __all__ = [
     "ReducedError",
     "RowPruner",
     "cost_complexity_path",
-    "cost_complexity_pruners",
-    "expected_errors",
     "work_span",
 ]
 

@@ -149,23 +149,8 @@ def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPa
 def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostComplexity, ...]:
     """List a pruner for every subtree on the path of a tree, the largest first.
 
-    Parameters
-    ----------
-    tree : Tree
-    impurity : {"gini", "entropy", "error"}, default "gini"
-
-    Returns
-    -------
-    tuple of CostComplexity
-        As in CART, alphas are the geometric means of the bounds of the intervals in which the subtrees are best: they
-        represent an interval when alphas are compared on other trees (`hornbeam.tuning.CrossValidated`).
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
-    >>> [round(each.alpha, 3) for each in cost_complexity_pruners(TreeClassifier("cart").fit(X, y).tree_)]
-    [0.0, 0.177, 0.25]
+    As in CART, alphas are the geometric means of the bounds of the intervals in which the subtrees are best: they
+    represent an interval when alphas are compared on other trees (`hornbeam.tuning.CrossValidated`).
     """
     alphas = cost_complexity_path(tree, impurity).alphas
     scaled, scale = unit_scaled(alphas)  # products of huge alphas would overflow

@@ -138,29 +138,7 @@ class ErrorBased(NamedPruner):
 
 
 def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "j48") -> Floats:
-    """Estimate the errors of each leaf on as many new rows as it has.
-
-    Parameters
-    ----------
-    weight : float64 array of shape (n, K)
-        Class weights of leaves; a leaf without rows makes no errors.
-    confidence : float, default 0.25
-    constants : {"j48", "c4.5"}, default "j48"
-
-    Returns
-    -------
-    float64 array of shape (n,)
-
-    Examples
-    --------
-    Three pure leaves of 6, 9 and 1 rows against one leaf of all 16, one of them wrong:
-
-    >>> import numpy as np
-    >>> expected_errors(np.array([[6.0, 0], [9, 0], [0, 1]])).sum().round(3)
-    np.float64(3.273)
-    >>> expected_errors(np.array([[15.0, 1]])).round(3)
-    array([2.476])
-    """
+    """Estimate the errors of each leaf on as many new rows as it has; a leaf without rows makes none."""
     n = row_sums(weight)
     return pessimistic_errors(n, n - weight.max(axis=1), confidence, constants)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.evaluation import ReliabilityCurve, RocCurve
+from hornbeam.evaluation import ReliabilityCurve
+from hornbeam.evaluation.discrimination import RocCurve
 from hornbeam.reporting.markup import Markup, element, joined
 
 __all__ = ["reliability", "roc"]

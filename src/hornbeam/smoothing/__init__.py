@@ -17,15 +17,9 @@ from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
-from hornbeam.smoothing.interval_calibration import (
-    IntervalCalibration,
-    calibrate_taught_tree,
-    calibrate_tree,
-    effective_size,
-)
+from hornbeam.smoothing.interval_calibration import calibrate_taught_tree
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.m_branch import MBranch
-from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.replay import replay, smoothers_of
 from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
@@ -36,19 +30,15 @@ __all__ = [
     "Borrowing",
     "GradientHGS",
     "HierarchicalShrinkage",
-    "IntervalCalibration",
     "Laplace",
     "LeaveOneOut",
     "LeaveOneOutHGS",
     "MBranch",
     "MEstimate",
-    "Monotone",
     "Raw",
     "Smoother",
     "Tying",
     "calibrate_taught_tree",
-    "calibrate_tree",
-    "effective_size",
     "replay",
     "smoothers_of",
 ]

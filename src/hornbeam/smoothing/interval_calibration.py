@@ -74,36 +74,17 @@ def node_variances(tree: Tree, nodes: NDArray[np.integer[Any]] | None = None) ->
 class IntervalCalibration(NamedSmoother):
     """Scale of the effective sample size of every node, for the width of intervals.
 
-    Parameters
-    ----------
-    borrowed : float
-        Value of a borrowed row, relative to an independent row: from 0 to 1.
-    own : float, default 1.0
-        Value of a row of the node itself, relative to an independent row: above 0, up to 1. It is less than 1 where
-        leaves were chosen because their rows look pure.
-
-    See Also
-    --------
-    calibrate_tree : finds both.
-
-    Notes
-    -----
     The last step of a fit: it changes `effective_size` and nothing else. Borrowed rows count at most as many as there
     are rows outside the node: a million rows borrowed from an ancestor of a thousand count as a thousand.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2]], [0, 1, 1]).tree_
-    >>> effective_size(IntervalCalibration(0.5)(tree)).round(3).tolist()
-    [3.0, 2.0, 2.5]
     """
 
     name: ClassVar[str] = "interval-calibration"
     for_regression: ClassVar[bool] = True
 
-    borrowed: float
-    own: float = 1.0
+    borrowed: float  #: value of a borrowed row, relative to an independent row: from 0 to 1
+    own: float = (
+        1.0  #: of a row of the node; less than 1 where leaves were chosen because their rows look pure
+    )
 
     def __post_init__(self) -> None:
         check_number("borrowed", self.borrowed, 0, 1)
@@ -121,27 +102,8 @@ def effective_size(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
     Both are scaled by the `IntervalCalibration` of the tree, if that was its last step. Otherwise a node's own rows
     count in full, and borrowed rows do not count.
 
-    Parameters
-    ----------
-    tree : Tree
-    nodes : int array or slice, default ``slice(None)``
-        The nodes; default: all of them.
-
-    Returns
-    -------
-    float64 array with an entry for each of `nodes`
-
-    Notes
-    -----
     A row counts as one observation, also if its weight is more than 1. Where the weights of a node are less than 1 on
     average, or rows are fractional, their weight counts.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2]], [0, 1, 1]).tree_
-    >>> effective_size(tree).tolist(), effective_size(IntervalCalibration(0.5)(tree)).round(3).tolist()
-    ([3.0, 1.0, 2.0], [3.0, 2.0, 2.5])
     """
     own = _own(tree, nodes)
     if not tree.history or tree.history[-1].name != IntervalCalibration.name:
@@ -154,38 +116,11 @@ def effective_size(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
 def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalCalibration:
     """Find the calibration with which 90 % intervals cover known truths.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        Smoothed trees that were grown from simulated targets.
-    truths : sequence of float64 arrays of the shape of the belief
-        For each of these trees the true rates, or means, at its leaves. Inner nodes and leaves without rows are not
-        read.
-
-    Returns
-    -------
-    IntervalCalibration
-        Rounded to two decimals.
-
-    See Also
-    --------
-    hornbeam.tuning.simulation : simulates the targets.
-
-    Notes
-    -----
     A leaf of n rows that borrowed b counts as f (n + r b) rows. For each of four ratios r the normal approximation
     gives the factor f with which intervals cover the truth in 92 % of the leaves, and the mean interval score
     (width + 20 x the distance of a truth outside the interval); the ratio of the lowest score is taken. Its factor is
     then found by bisection with the intervals that are reported. The 2 % above 90 %, and 1/2 divided by the number of
     leaves, allow for errors of the simulation.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[0]] * 40 + [[1]] * 40, [0] * 30 + [1] * 10 + [0] * 10 + [1] * 30
-    >>> tree = TreeClassifier("cart").fit(X, y).tree_
-    >>> calibrate_tree([tree], [tree.belief]), calibrate_tree([tree], [tree.belief[:, ::-1]])
-    (IntervalCalibration(borrowed=0.0, own=1.0), IntervalCalibration(borrowed=0.0, own=0.08))
     """
     leaves = _Leaves.of(trees, truths)
     if not len(leaves.own):

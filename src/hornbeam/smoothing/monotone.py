@@ -21,29 +21,12 @@ class Monotone(NamedSmoother):
     A grower keeps the constraints on raw frequencies. Smoothing can break them: a small leaf borrows more than a
     large one, and may pass it. The middle between the two sides of a constrained split is a bound for all predictions
     below it; predictions within their bounds do not change.
-
-    Parameters
-    ----------
-    signs : tuple or list of int
-        For each feature +1 if the second class's probability must not fall as the feature rises, -1 if it must not
-        rise, 0 without a constraint. In a regression tree they constrain the mean.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.smoothing import Laplace
-    >>> X, y = [[0]] * 10 + [[1]] * 2, [0] + [1] * 11
-    >>> tree = Laplace()(TreeClassifier("cart").fit(X, y).tree_)
-    >>> tree.belief[1:, 1].round(3).tolist()
-    [0.833, 0.75]
-    >>> Monotone(signs=(1,))(tree).belief[1:, 1].round(3).tolist()
-    [0.792, 0.792]
     """
 
     name: ClassVar[str] = "monotone"
     for_regression: ClassVar[bool] = True
 
-    signs: tuple[int, ...]
+    signs: tuple[int, ...]  #: +1, -1 or 0 per feature, for the second class, or the mean
 
     def __post_init__(self) -> None:
         if not isinstance(self.signs, tuple | list):

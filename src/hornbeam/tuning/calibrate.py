@@ -33,7 +33,7 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
     Returns
     -------
     Tree
-        The same tree with an `hornbeam.smoothing.IntervalCalibration` as its last step.
+        The same tree with the calibration as its last step.
 
     Raises
     ------

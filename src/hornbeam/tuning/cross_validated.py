@@ -10,8 +10,8 @@ import numpy as np
 from hornbeam.data.row_order import keep_copies_together, n_units
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
-from hornbeam.pruning.cost_complexity import cut_alphas
+from hornbeam.pruning import CostComplexity, Pruner
+from hornbeam.pruning.cost_complexity import cost_complexity_pruners, cut_alphas
 from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget

@@ -14,7 +14,7 @@ from hornbeam.data.row_order import break_ties, first_units, row_hash, target_bi
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.sums import dot, row_dots
-from hornbeam.smoothing import IntervalCalibration, calibrate_tree
+from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import FoldTree, max_trees

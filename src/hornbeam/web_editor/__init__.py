@@ -11,6 +11,5 @@ Files in reading order:
 """
 
 from hornbeam.web_editor.server import Workbench, workbench
-from hornbeam.web_editor.session import Session
 
-__all__ = ["Session", "Workbench", "workbench"]
+__all__ = ["Workbench", "workbench"]

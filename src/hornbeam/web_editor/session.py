@@ -49,34 +49,7 @@ class OutdatedError(ParameterError):
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Session:
-    """Edits of one tree, with a journal that survives a crash; no other session has the same journal until `close`.
-
-    Parameters
-    ----------
-    model : TreeClassifier or TreeRegressor
-        Fitted; it receives the edited tree with `save`.
-    editor : TreeEditor
-        Of this model.
-    output : path
-        The model file. The report, the approval log and the journal have the same name with the endings ``.html``,
-        ``.md`` and ``.journal``.
-    test : tuple, optional
-        Held-out rows and their target, for the report.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    >>> classifier = TreeClassifier("cart").fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     session = Session(classifier, classifier.edit(X, y), Path(folder, "tree.hornbeam"))
-    ...     _ = session.apply({"do": "prune", "node": 0})
-    ...     session.close()
-    ...     again = Session(classifier, classifier.edit(X, y), Path(folder, "tree.hornbeam"))
-    >>> again.state()["now"]["leaves"]
-    1
-    """
+    """Edits of one tree, with a journal that survives a crash; no other session has the same journal until `close`."""
 
     model: Any
     editor: TreeEditor

@@ -59,7 +59,7 @@ def rules(
     hornbeam rules income.hornbeam --to sql --dialect sqlite
     """
     from hornbeam.rules import extract
-    from hornbeam.smoothing import effective_size
+    from hornbeam.smoothing.interval_calibration import effective_size
     from hornbeam.storage import read
     from hornbeam.tree.decision import parse_class
 

@@ -17,25 +17,8 @@ __all__ = ["EarlyStopping", "Validation"]
 class EarlyStopping:
     """Share of held-out rows, and the number of rounds without improvement before boosting stops.
 
-    Parameters
-    ----------
-    fraction : float, default 0.1
-        Share of the rows that is held out, the same in every class.
-    patience : int, default 10
-        Rounds after the best one before boosting stops.
-    tolerance : float, default 1e-7
-        Decrease of the loss that counts as an improvement.
-    folds : int or None, default None
-        Number of folds to choose the number of rounds by, instead of `fraction`: each fold is held out of boosted trees
-        of its own, and the final trees are grown on all rows. None: the final trees are those without the held-out
-        rows.
-
-    Examples
-    --------
-    >>> EarlyStopping(fraction=1.5)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: validation_fraction=1.5: expected a share of the rows above 0.0 and below 1.0.
+    With `folds` each fold is held out of boosted trees of its own to choose the number of rounds, and the final trees
+    are grown on all rows. Without, the final trees are those without the held-out rows.
     """
 
     fraction: float = 0.1

@@ -8,7 +8,8 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import ForestResult, ForestTrainer
 from hornbeam.logger import log_progress, logger
-from hornbeam.out_of_core import Plan, count_trees_on_all, draw_sample
+from hornbeam.out_of_core import Plan, count_trees_on_all
+from hornbeam.out_of_core.sample import draw_sample
 
 __all__ = ["SourceForest", "fit_forest"]
 
