@@ -14,7 +14,6 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.ensembles import (
     BinaryLogLoss,
-    Boosting,
     LambdaLoss,
     Loss,
     Poisson,
@@ -23,7 +22,7 @@ from hornbeam.ensembles import (
     SquaredError,
 )
 from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
-from hornbeam.ensembles.boosting.trainer import _Rows, _Run
+from hornbeam.ensembles.boosting.trainer import Boosting, _Rows, _Run
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
 from support.examples import examples

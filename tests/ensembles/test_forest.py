@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from hornbeam.data import Table
-from hornbeam.ensembles import Forest, ForestTrainer, prediction
+from hornbeam.ensembles import Forest, prediction
+from hornbeam.ensembles.forest.trainer import ForestTrainer
 from hornbeam.ensembles.prediction import mean_prediction, sum_predictions
 from hornbeam.errors import TreeError
 from hornbeam.growing import Grower

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from hornbeam import ForestClassifier, ForestRegressor
 from hornbeam.data import LocalEngine, MemorySource, ParquetSource, Table
 from hornbeam.data.schema import Kind
-from hornbeam.ensembles import ForestTrainer
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.forest.from_source import fit_forest
 from hornbeam.ensembles.forest.growth import ForestGrowth
+from hornbeam.ensembles.forest.trainer import ForestTrainer
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
 from hornbeam.out_of_core import Plan, count_on_all

@@ -16,8 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.quality.studies.sets import SEED, Fold
 from hornbeam import TreeClassifier
 from hornbeam.data import Table
-from hornbeam.ensembles import ForestTrainer
-from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES
+from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer
 from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe

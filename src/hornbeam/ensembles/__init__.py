@@ -12,18 +12,14 @@ from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss
 from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
-from hornbeam.ensembles.boosting.trainer import Boosting
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.ensembles.forest.forest import Forest
-from hornbeam.ensembles.forest.trainer import ForestTrainer
 
 __all__ = [
     "BinaryLogLoss",
     "BoostedTrees",
-    "Boosting",
     "Distillation",
     "Forest",
-    "ForestTrainer",
     "LambdaLoss",
     "Loss",
     "Poisson",

@@ -15,7 +15,7 @@ Read in this order:
 """
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
-from hornbeam.evaluation.comparison import Comparison, Friedman, nemenyi_distance, sign_test
+from hornbeam.evaluation.comparison import Comparison, nemenyi_distance, sign_test
 from hornbeam.evaluation.discrimination import (
     KS,
     LiftTable,
@@ -41,7 +41,6 @@ from hornbeam.evaluation.tree_scores import score_tree, tree_reliability
 __all__ = [
     "KS",
     "Comparison",
-    "Friedman",
     "LeafSpread",
     "LiftTable",
     "ReliabilityCurve",

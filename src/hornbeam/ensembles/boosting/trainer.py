@@ -110,39 +110,9 @@ class BoostingResult(NamedTuple):
 class Boosting:
     """Parameters and procedure of gradient boosting.
 
-    Parameters
-    ----------
-    loss : Loss
-        The loss that the trees minimise.
-    grower : Leafwise
-        Parameters of each tree.
-    n_rounds : int, default 100
-        Maximum number of rounds, each with one tree per output.
-    learning_rate : float, default 0.1
-        Factor of the leaf values.
-    subsample : float, default 1.0
-        Share of the rows that the trees of a round are grown on, drawn without replacement.
-    max_bins : int, default 255
-        Maximum number of quantile bins of a numeric feature; the bins are shared by all trees.
-    stopping : EarlyStopping or None, default None
-        Early stopping; as many rounds are kept as gave the smallest validation loss. None for all rounds.
-    seed : int, default 0
-        Seed of the draws of rows and features.
-
-    Notes
-    -----
     Gradients are rounded to fixed-point steps, small enough that the sum over all rows fits 62 bits, and added up as
     integers. Every draw depends on the seed, the round, and the row or the node. So the trees are bit for bit the same
     for any number of threads and any order of rows.
-
-    Examples
-    --------
-    >>> from hornbeam.ensembles.boosting.losses import BinaryLogLoss
-    >>> table = Table.read([[0.0], [0.0], [1.0]], [1, 1, 0])
-    >>> grower = Leafwise(min_samples_leaf=1)
-    >>> boosted = Boosting(BinaryLogLoss(), grower, n_rounds=1, learning_rate=1.0).fit(table).boosted
-    >>> boosted.start.round(3), boosted.trees[0].belief.ravel().round(12)
-    (array([0.693]), array([ 0. ,  1.5, -3. ]))
     """
 
     loss: Loss

@@ -60,42 +60,9 @@ class ForestResult(NamedTuple):
 class ForestTrainer:
     """Parameters and procedure of growing a forest.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Growing, pruning and smoothing of each tree; the bins are shared by all trees.
-    n_trees : int, default 100
-        Number of trees.
-    bootstrap : bool, default True
-        Whether each tree is grown on a bootstrap sample, or on all rows.
-    max_samples : int, float or None, default None
-        Number of rows drawn for each tree, or their share; None: as many as the table has.
-    smoothers : tuple of Smoother or None, default ()
-        Candidate smoothers. The one with the least out-of-bag squared error replaces that of the recipe; then the
-        temperature of the forest is chosen in the same way. Empty: the recipe's smoother, and a temperature of 1.
-    out_of_bag : bool, default False
-        Whether to return out-of-bag predictions.
-    seed : int, default 0
-        Seed of the bootstrap samples and of the features drawn at each node.
-
-    Notes
-    -----
     Random draws depend on the seed, the number of the tree, the node and the rows, but not on the engine, the number of
     threads or the order of the rows. The first ten trees of a hundred are the forest of ten, except for a chosen
     smoother and temperature.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from hornbeam.growing import Grower
-    >>> table = Table.read(*load_iris(return_X_y=True))
-    >>> trainer = ForestTrainer(Recipe(grower=Grower(max_features=2)), n_trees=20)
-    >>> forest = trainer.fit(table).forest
-    >>> forest.digest == trainer.fit(table, n_jobs=3).forest.digest
-    True
-    >>> from hornbeam.data import LocalEngine
-    >>> forest.digest == trainer.fit(table, engine=LocalEngine(groups=7, reverse=True)).forest.digest
-    True
     """
 
     recipe: Recipe = field(default_factory=Recipe)
