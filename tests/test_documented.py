@@ -73,7 +73,7 @@ def test_record_21_has_the_number_of_recorded_digests():
 def test_limits_of_synthetic_rows():
     from hornbeam.ensembles.distillation import synthetic_rows
     from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED
-    from hornbeam.estimators.parameters.teaching import small_tree_rows
+    from hornbeam.estimators.parameters.recipes import small_tree_rows
 
     many, few = small_tree_rows(0, None), small_tree_rows(0, MOST_SEARCHED)
     assert many.per_row == few.per_row == 30

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attacks.fits import KINDS, NEEDS, draw_fit, drawable, judge_fit
-from hornbeam.estimators.parameters.teaching import _USED
+from hornbeam.estimators.parameters.recipes import _USED
 
 __all__ = ["IN_CI", "LIMIT", "NEEDS", "draw", "judge"]
 

@@ -18,7 +18,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.fit_tree import Fitted
 from hornbeam.estimators.forest_classifier import ForestClassifier
 from hornbeam.estimators.inputs.training import read_classes
-from hornbeam.estimators.parameters.teaching import resolve_slopes, small_tree_rows
+from hornbeam.estimators.parameters.recipes import resolve_slopes, small_tree_rows
 from hornbeam.estimators.parameters.validators import (
     is_number,
     limit,

@@ -25,8 +25,7 @@ from hornbeam.estimators.methods.progress import Progress, with_callbacks
 from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.update import forget, update
 from hornbeam.estimators.parameters.fields import TreeParameters
-from hornbeam.estimators.parameters.recipes import tree_fitter
-from hornbeam.estimators.parameters.teaching import has_teacher
+from hornbeam.estimators.parameters.recipes import has_teacher, tree_fitter
 from hornbeam.estimators.parameters.validators import n_threads, number, size
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.route import decision_path, route, row_predictor
