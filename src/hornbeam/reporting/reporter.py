@@ -133,7 +133,7 @@ def report(
     ----------
     model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
         What the report is about.
-    X_test : array-like or data frame of shape (n_rows, n_features), path, paths or Source, default=None
+    X_test : array-like or data frame of shape (n_rows, n_features), path, paths, Source or Table, default=None
         Rows the model has not seen. None: the page has the tree and its training evidence alone, and says so. Parquet
         files are read a part at a time, and need not fit in memory.
     y_test : array-like of shape (n_rows,) or str, default=None

@@ -66,7 +66,7 @@ class ScoredRows:
         engine: Engine | None = None,
     ) -> Self:
         """Predict rows with known labels, in memory or in files, in one pass."""
-        if X is None or (y is None and not is_source(X)):
+        if X is None or (y is None and not is_source(X) and not isinstance(X, Table)):
             lacking = "y_test" if y is None else "X_test"
             raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
         engine = LocalEngine() if engine is None else engine
@@ -76,7 +76,7 @@ class ScoredRows:
         if before is not None:
             used = required_columns(before.tree)
             rows = X
-            if not is_source_like(X) and not before.prepares:
+            if not _has_target(X) and not before.prepares:
                 rows = select_columns(X, before.tree.schema.names, used)
             tasks.append(
                 _Task(before.tree, _open(before, rows, y, engine, sorted(used)), tuple(sorted(used)))
@@ -169,26 +169,28 @@ def score_rows(
     return None
 
 
+def _has_target(X: Any) -> bool:
+    """Whether X is rows with their target: files, a Source or a Table."""
+    return is_source_like(X) or isinstance(X, Table)
+
+
 def _open(reported: ReportedModel, X: Any, y: Any, engine: Engine, used: Sequence[str]) -> Source:
     """Read rows in memory as the model does, and open files."""
-    if isinstance(X, Table):
-        raise DataError(
-            "X_test is a Table, which has a target of its own; expected the rows that it was read from."
-        )
-    if not is_source_like(X):
+    if not _has_target(X):
         return MemorySource(reported.read(X, y))
     if reported.prepares or reported.reading is not None:
         raise ParameterError(
-            "X_test is files or a Source, and the model changes its rows before the tree reads them (a pipeline, or a "
-            "tree of another library); expected rows in memory. Pass a sample of them."
+            "X_test is files, a Source or a Table, and the model changes its rows before the tree reads them (a "
+            "pipeline, or a tree of another library); expected rows in memory. Pass a sample of them."
         )
-    source = open_rows(X, y, schema=reported.tree.schema, needed=used, engine=engine)
+    schema = reported.tree.schema
+    source = open_rows(X, y, schema=schema, needed=used, target=schema.target, engine=engine)
     if (
         source.unit != 1.0
         or source.read(source.partitions()[0], (0,), np.zeros(1, np.int64)).weight is not None
     ):
         raise ParameterError(
-            "X_test is a Source with weights; expected rows that count 1 each. Open it without weights."
+            "X_test has weights; expected rows that count 1 each. Open or read it without them."
         )
     return source
 

@@ -13,6 +13,7 @@ from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.rows import is_source_like, read_rows
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.fit_tree import Fitted, fit_tree, known_shares
@@ -306,7 +307,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         return self
 
     def edit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, held_out: Any = None, author: str = ""
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, held_out: Any = None, author: str = ""
     ) -> TreeEditor:
         """Make an editor of the tree: prune, move a threshold, replace or grow a split, undo.
 
@@ -314,12 +315,12 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            The rows of `fit`, and of every `update`: they are counted again after each edit.
-        y : array-like of shape (n_rows,)
-            Their target.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Their weights.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths, Source or Table
+            The rows of `fit`, and of every `update`: they are read into memory, and counted again after each edit.
+        y : array-like of shape (n_rows,) or str
+            Their target; for files, the name of the column; None for a Source or a Table.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            Their weights; for files, the name of the column.
         held_out : tuple of X and y, optional
             Other rows with their target, for the gains of candidate splits and the effect of edits on rows that the
             tree was not grown from. A third entry is their weights.
@@ -343,14 +344,10 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         from hornbeam.editing.editor import TreeEditor  # slow to import: programs that only predict need not
 
         check_is_fitted(self, "tree_")
-        weights = getattr(self, "class_weight", None)
-        table = Table.read(
-            X,
-            self._read_target(y),
-            sample_weight=sample_weight,
-            class_weight=weights,
-            schema=self.tree_.schema,
-        )
+        own, schema = is_source_like(X) or isinstance(X, Table), self.tree_.schema
+        y = y if own else self._read_target(y)
+        weights = getattr(self, "class_weight_" if own else "class_weight", None)
+        table = read_rows(X, y, sample_weight, class_weight=weights, schema=schema, target=schema.target)
         if isinstance(held_out, tuple) and len(held_out) > 1:
             held_out = (held_out[0], self._read_target(held_out[1]), *held_out[2:])
         on_finish = partial(self._replace_tree, table)
