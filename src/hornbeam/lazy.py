@@ -6,8 +6,6 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-__all__ = ["lazy_attribute"]
-
 # Two threads cannot import a package with circular imports, such as scikit-learn, at the same time. No module of
 # Hornbeam may use a lazy name while it is imported: it would wait for this lock while its own import is locked.
 _IMPORTING = RLock()

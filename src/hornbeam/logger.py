@@ -4,8 +4,6 @@ import logging
 from collections.abc import Callable
 from time import monotonic
 
-__all__ = ["bytes_text", "log_progress", "logger"]
-
 INTERVAL = 5.0  # seconds between two lines of progress
 
 logger = logging.getLogger("hornbeam")

@@ -20,8 +20,6 @@ from hornbeam.smoothing.monotone import Monotone
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Codes
 
-__all__ = ["PRESETS", "REGRESSION_PRESETS", "Finisher", "FitLimits", "Fitter", "Recipe", "RecipeFitter"]
-
 type Listener = Callable[[int], None] | None
 type TreeStep = Callable[[Tree], Tree]
 

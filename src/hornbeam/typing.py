@@ -5,8 +5,6 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bits", "Bools", "Category", "Codes", "Counts", "Floats", "Indices", "Label"]
-
 type Bits = NDArray[np.uint64]
 type Bools = NDArray[np.bool_]
 type Codes = NDArray[np.uint8] | NDArray[np.uint16]

@@ -13,8 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
+from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.labels import read_labels
-from hornbeam.data.weights import ClassFactors, Weights, fixed_point_weights, read_weights, to_steps
+from hornbeam.data.weights import ClassFactors, Weights, read_weights, to_steps
 from hornbeam.errors import DataError, ParameterError
 
 positive = st.floats(min_value=0, exclude_min=True, allow_infinity=False)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from hornbeam.data import Table
+from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.data.weights import fixed_point_weights
 from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
 

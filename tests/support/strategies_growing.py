@@ -9,9 +9,9 @@ from hypothesis.strategies import DrawFn
 from numpy.typing import NDArray
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.data.weights import fixed_point_weights
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.growing.search import search_table
 from hornbeam.kernels.subtree import GrowthSpec

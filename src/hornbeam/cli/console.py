@@ -17,18 +17,6 @@ from hornbeam.errors import StorageError
 from hornbeam.grid import Grid
 from hornbeam.logger import log_progress, logger
 
-__all__ = [
-    "check_output",
-    "common_options",
-    "emit",
-    "format_table",
-    "message",
-    "progress",
-    "save_model",
-    "warn",
-    "write_output",
-]
-
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that every command has; write log lines to stderr while it runs."""

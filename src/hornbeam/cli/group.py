@@ -12,8 +12,6 @@ import click
 from hornbeam import __version__
 from hornbeam.errors import HornbeamError
 
-__all__ = ["Commands", "hornbeam"]
-
 # In the order of typical use.
 _COMMANDS = (
     "fit",

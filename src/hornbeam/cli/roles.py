@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from hornbeam.data.column_checks import Finding
     from hornbeam.data.files.profile import Profile
 
-__all__ = ["Roles", "doubt", "no_such_column"]
-
 _UNUSABLE = {"other": "holds neither numbers nor texts", "date": "holds dates or times"}
 
 

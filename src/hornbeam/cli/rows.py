@@ -12,21 +12,6 @@ from hornbeam.cli.console import progress, warn
 from hornbeam.cli.roles import no_such_column
 from hornbeam.errors import DataError
 
-__all__ = [
-    "COPIES",
-    "FilePath",
-    "ModelFile",
-    "Rows",
-    "data_argument",
-    "engine_of",
-    "model_argument",
-    "positive_option",
-    "read_single_tree",
-    "reading",
-    "target_option",
-    "tell_unlabelled",
-]
-
 COPIES = "copies"  # the value of --groups that is no column
 
 _MANY_ROWS = 1 << 17  # more than one part

@@ -14,17 +14,6 @@ from hornbeam.cli.rows import COPIES, Rows, engine_of, tell_unlabelled
 from hornbeam.errors import DataError
 from hornbeam.logger import bytes_text
 
-__all__ = [
-    "ColumnOptions",
-    "Training",
-    "memory_option",
-    "n_held_out",
-    "read_training",
-    "split_holdout",
-    "training",
-    "with_doubts",
-]
-
 _MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unless --kind says otherwise
 _SMALL_PART = 8  # rows that take less than this part of the memory are read at once
 _SAMPLE_ROWS = 100_000  # rows of files searched for copies of the target

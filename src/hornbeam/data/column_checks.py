@@ -22,16 +22,6 @@ from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.typing import Counts
 
-__all__ = [
-    "Check",
-    "Finding",
-    "check_columns",
-    "check_profile",
-    "check_schema",
-    "group_columns",
-    "target_copies",
-]
-
 _FEWEST_ROWS = 20  # smaller data are not checked: most of their columns have many different values
 _FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated value
 _IDENTIFIER_SHARE = 0.5  # of the rows; a nominal column with more different values identifies rows

@@ -16,8 +16,6 @@ from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 from hornbeam.typing import Codes
 
-__all__ = ["EncodedRows", "EncodedSource", "EncodedTable", "EncodingSource", "coded_rows"]
-
 
 class EncodedSource(Protocol):
     """Encoded rows that are read partition by partition, always in the same order."""

@@ -11,16 +11,6 @@ from typing import Any, Protocol
 from hornbeam.errors import EngineError, ParameterError
 from hornbeam.kernels.pool import Pool
 
-__all__ = [
-    "Engine",
-    "LocalEngine",
-    "Task",
-    "check_least",
-    "combine_parts",
-    "fold_partitions",
-    "group_partitions",
-]
-
 type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
 
 

@@ -9,18 +9,6 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
-__all__ = [
-    "WeightSummary",
-    "are_normalised",
-    "choose_unit",
-    "fixed_point_weights",
-    "nearest_steps",
-    "power_of_two_unit",
-    "product_steps",
-    "to_fixed_point",
-    "unit_scaled",
-]
-
 # Sums of weights stay below 2**50, so that they are exact in float64 too.
 WHOLE_LIMIT = 2.0**50
 SCALED_BITS = 49

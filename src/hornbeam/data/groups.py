@@ -13,8 +13,6 @@ from hornbeam.data.reading.frame import take_column
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["COPIES", "copies_as_groups", "hash_groups", "read_groups", "split_group_column"]
-
 COPIES = "copies"  # groups of equal rows
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from hornbeam.typing import Bits, Counts, Indices
 
-__all__ = ["GOLDEN_GAMMA", "as_integers", "fingerprint", "splitmix64", "value_hash"]
-
 GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the increment of splitmix64: 2**64 divided by the golden ratio
 
 

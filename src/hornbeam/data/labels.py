@@ -10,8 +10,6 @@ from hornbeam.data.reading.columns import as_data_error, check_arrow
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Indices, Label
 
-__all__ = ["Labels", "as_column", "match_labels", "read_labels"]
-
 
 class Labels(NamedTuple):
     """The classes in sorted order, in the type of y, and the class code of every row."""

@@ -13,8 +13,6 @@ from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["NumericTarget", "largest_size", "read_numeric_target"]
-
 _SUM_BITS = (
     61  # all rows at the largest value stay below 2**61 steps, so that sums and differences fit 64 bits
 )

@@ -11,18 +11,6 @@ from hornbeam.data.hashes import GOLDEN_GAMMA, as_integers, splitmix64, value_ha
 from hornbeam.data.table import Table
 from hornbeam.typing import Bits, Codes, Counts, Indices
 
-__all__ = [
-    "break_ties",
-    "canonical_order",
-    "first_units",
-    "keep_copies_together",
-    "n_units",
-    "oversampled_classes",
-    "row_hash",
-    "target_bits",
-    "unit_ranks",
-]
-
 _FEWEST_DISTINCT = 10  # different rows of an oversampled class
 _REPEATED = 0.5  # share of the rows of an oversampled class that have a copy, at least
 _MEAN_COPIES = 2.0  # of such a row, at least

@@ -15,17 +15,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError, shown
 from hornbeam.typing import Floats
 
-__all__ = [
-    "are_paths",
-    "is_collection",
-    "is_source",
-    "is_source_like",
-    "open_rows",
-    "read_rows",
-    "require_in_memory",
-    "unpack_rows",
-]
-
 
 def open_rows(
     X: Any,

@@ -10,17 +10,6 @@ from typing import Any, Self
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Category, Label
 
-__all__ = [
-    "MAX_CATEGORIES",
-    "MAX_CLASSES",
-    "Feature",
-    "Kind",
-    "Schema",
-    "generated_names",
-    "numeric_features",
-    "sorted_categories",
-]
-
 # The codes of a feature and its missing code must fit 16 bits.
 MAX_CATEGORIES = 65_534
 MAX_CLASSES = 65_535

@@ -12,17 +12,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
 
-__all__ = [
-    "MemorySource",
-    "Partition",
-    "Source",
-    "blank_columns",
-    "has_groups",
-    "names_of",
-    "read_features",
-    "row_blocks",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Partition:

@@ -17,8 +17,6 @@ from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["find_copies"]
-
 _FEWEST_ROWS = 100
 _FEWEST_CUT_ROWS = 1_000
 _FEWEST_OTHERS = 20  # rows outside the largest class

@@ -19,17 +19,6 @@ from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.typing import Bools, Counts, Floats, Label
 
-__all__ = [
-    "ClassFactors",
-    "Weights",
-    "class_factors",
-    "fixed_point_weights",
-    "no_weight_error",
-    "read_sample_weight",
-    "read_weights",
-    "to_steps",
-]
-
 
 class Weights(NamedTuple):
     """Fixed-point weights of the rows that are kept, and the factor of each class in the search for splits.

@@ -8,7 +8,8 @@ Files in reading order:
 `editor`: an object with the current tree, undo and redo.
 """
 
-from hornbeam.editing.editor import Edit, TreeEditor
+from hornbeam.editing.approval_log import Edit
+from hornbeam.editing.editor import TreeEditor
 
 __all__ = [
     "Edit",

@@ -10,8 +10,6 @@ from hornbeam.evaluation.score_change import PredictedRows
 from hornbeam.grid import Grid, markdown_text
 from hornbeam.tree.tree import Tree
 
-__all__ = ["Edit", "approval_log"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:

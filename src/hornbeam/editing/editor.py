@@ -40,8 +40,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import subtree
 from hornbeam.typing import Floats
 
-__all__ = ["Edit", "TreeEditor"]
-
 _MOST_CATEGORIES = 20  # in the text of a child
 _LONGEST = 10_000  # letters of a reason or an author
 

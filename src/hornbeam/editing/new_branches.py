@@ -21,15 +21,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import leaves_below, subtree
 from hornbeam.typing import Floats
 
-__all__ = [
-    "branch_with_groups",
-    "branch_with_threshold",
-    "candidate_branch",
-    "check_inner_node",
-    "grown_branch",
-    "one_split",
-]
-
 _DIRECTIONS = ("left", "right", "own", "every")
 
 

@@ -25,8 +25,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import features_above, replace_subtree
 from hornbeam.typing import Floats
 
-__all__ = ["replace_branch"]
-
 
 def replace_branch(
     tree: Tree,

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from hornbeam.data.files.scratch import WrittenRows
 
-__all__ = ["DaskEngine", "current_client", "writing_engine"]
-
 # Above 2, groups are assigned one by one, to threads or by the scheduler, so that slow ones are balanced.
 _GROUPS_PER_THREAD = 3
 _MOST_GROUPS = 300  # for more workers one each: a task takes the scheduler and the driver about 2 ms

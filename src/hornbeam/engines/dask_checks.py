@@ -15,8 +15,6 @@ from hornbeam.errors import EngineError, HornbeamError, ParameterError, import_e
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["WHEN_LATE", "check_cluster", "explained"]
-
 # Warnings point to the caller: they skip the files of Hornbeam and the generated code of dataclasses.
 _INSIDE = (str(Path(__file__).parents[1]), "<string>")
 _LOST_WORKER = "distributed.deploy.lost-worker-timeout"

@@ -15,9 +15,6 @@ from hornbeam.data.schema import generated_names
 from hornbeam.engines.dask_checks import explained
 from hornbeam.errors import DataError, ParameterError
 
-__all__ = ["predict_collection", "write_collection"]
-
-
 # ---- fits ----------------------------------------------------------------------------------------------
 
 

@@ -14,8 +14,6 @@ from typing import Any
 from hornbeam.data.engine import Task, check_least, combine_parts, fold_partitions, group_partitions
 from hornbeam.errors import EngineError, HornbeamError, import_extra
 
-__all__ = ["RayEngine"]
-
 _GROUPS_PER_CPU = 3  # more than one, so that slow ones are balanced
 _NOT_CONNECTED = (
     "Ray is not connected; expected a connection until the fit is over. Connect with ray.init(address), or "

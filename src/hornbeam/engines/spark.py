@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["SparkEngine"]
-
 _GROUPS_PER_CORE = 2  # few, because a Python task costs Spark about 50 ms
 
 

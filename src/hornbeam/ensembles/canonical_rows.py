@@ -15,8 +15,6 @@ from hornbeam.errors import DataError
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Bits, Codes, Counts
 
-__all__ = ["CanonicalRows"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalRows:

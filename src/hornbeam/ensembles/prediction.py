@@ -12,8 +12,6 @@ from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["mean_prediction", "parallel_map", "sum_predictions"]
-
 _AHEAD = 2  # finished results per thread that may wait in memory for the caller
 _BLOCK = 8192  # rows at a time: their sums stay in the processor cache
 

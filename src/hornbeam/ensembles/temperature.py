@@ -9,8 +9,6 @@ from hornbeam.kernels.sums import dot, row_dots, row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["apply_temperature", "choose_temperature"]
-
 _BOUNDS: Final = (-1.3862943611198906, 1.3862943611198906)  # logarithms of 1/4 and 4
 _DECIMALS = 3
 _TOLERANCE = 1e-11  # of the mean squared error: changes less than the third decimal of the temperature

@@ -20,8 +20,6 @@ from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.fields import BoostingParameters
 from hornbeam.typing import Floats
 
-__all__ = ["BoostedTreesClassifier"]
-
 
 class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMethods, BoostingParameters):
     """Gradient boosted trees for classes.

@@ -22,8 +22,6 @@ from hornbeam.estimators.parameters.validators import lookup, number
 from hornbeam.kernels.elementary import exp
 from hornbeam.typing import Floats
 
-__all__ = ["BoostedTreesRegressor"]
-
 _LEAST_SHARE = 0.01  # of the mean of y: nearer to 0, a wrong prediction of init makes Newton steps diverge
 
 

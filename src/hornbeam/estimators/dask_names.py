@@ -29,8 +29,6 @@ from hornbeam.estimators.tree_regressor import TreeRegressor
 if TYPE_CHECKING:
     from hornbeam.out_of_core.predict import Predictions
 
-__all__ = ["DaskForestClassifier", "DaskForestRegressor", "DaskTreeClassifier", "DaskTreeRegressor"]
-
 
 class _OnDask(MetaEstimatorMixin, HornbeamEstimator):
     """An estimator that is fitted on the cluster of a client; `_of` is the class of that estimator."""

@@ -30,8 +30,6 @@ from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["distill"]
-
 _TREES = 200
 _FOLDS = 5
 _ENOUGH_TREES = 30  # each row is out of the bag of eleven of them on average

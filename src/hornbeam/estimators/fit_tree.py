@@ -25,8 +25,6 @@ from hornbeam.typing import Counts, Floats
 if TYPE_CHECKING:
     from hornbeam.ensembles.forest.trainer import ForestResult
 
-__all__ = ["Fitted", "fit_forest", "fit_tree", "known_shares"]
-
 
 class Fitted(NamedTuple):
     """A fitted tree, and what estimators and files keep beside it.

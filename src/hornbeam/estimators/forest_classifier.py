@@ -15,8 +15,6 @@ from hornbeam.estimators.parameters.fields import ForestClassifierParameters
 from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.typing import Floats
 
-__all__ = ["ForestClassifier"]
-
 
 class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, ForestClassifierParameters):
     """A random forest with smoothed class probabilities.

@@ -15,8 +15,6 @@ from hornbeam.estimators.parameters.fields import ForestParameters
 from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.typing import Floats
 
-__all__ = ["ForestRegressor"]
-
 
 class ForestRegressor(
     CallbackSupportMixin, ForestMethods, RegressorMixin, HornbeamEstimator, ForestParameters

@@ -21,8 +21,6 @@ from hornbeam.estimators.parameters.validators import boolean, limit, number
 from hornbeam.evaluation.ranking import ndcg
 from hornbeam.typing import Floats
 
-__all__ = ["BoostedTreesRanker"]
-
 
 class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimator, RankerParameters):
     """Gradient boosted trees that rank the rows of each query (LambdaMART).

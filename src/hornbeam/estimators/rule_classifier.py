@@ -24,8 +24,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path_tests
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["RuleClassifier"]
-
 _MANY_CONDITIONS = 30_000
 
 

@@ -34,8 +34,6 @@ from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
 from hornbeam.typing import Floats
 
-__all__ = ["SmoothedClassifier"]
-
 
 class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
     """Trees of another library with smoothed probabilities.

@@ -27,8 +27,6 @@ from hornbeam.typing import Floats
 if TYPE_CHECKING:
     from hornbeam.rules import RuleSet
 
-__all__ = ["TreeClassifier"]
-
 
 class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeClassifierParameters):
     """A single decision tree with well calibrated class probabilities.

@@ -15,8 +15,6 @@ from hornbeam.explain import predict_interval
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Floats
 
-__all__ = ["TreeRegressor"]
-
 
 class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamEstimator, TreeParameters):
     """A single regression tree with smoothed means.

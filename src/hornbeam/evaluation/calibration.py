@@ -12,8 +12,6 @@ from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.discrimination import read_outcomes
 from hornbeam.typing import Floats
 
-__all__ = ["ReliabilityCurve", "reliability_curve", "wilson"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityCurve:

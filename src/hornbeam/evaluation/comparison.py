@@ -16,8 +16,6 @@ from hornbeam.errors import DataError
 from hornbeam.grid import Grid
 from hornbeam.typing import Floats
 
-__all__ = ["Comparison", "Friedman", "WinDrawLoss", "nemenyi_distance", "sign_test"]
-
 
 def sign_test(wins: int, losses: int) -> float:
     """Compute the two-sided p-value of the sign test.

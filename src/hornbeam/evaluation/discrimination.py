@@ -10,20 +10,6 @@ from hornbeam.data.reading.columns import as_data_error
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Floats
 
-__all__ = [
-    "KS",
-    "LiftTable",
-    "RocCurve",
-    "area_under_curve",
-    "gini",
-    "ks_statistic",
-    "lift_table",
-    "mean_area",
-    "read_outcomes",
-    "roc_auc",
-    "roc_curve",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from hornbeam.errors import DataError
 from hornbeam.typing import Floats
 
-__all__ = ["mean_average_precision", "mean_reciprocal_rank", "ndcg"]
-
 
 def ndcg(y: Any, scores: Any, group: Any = None, *, k: int | None = None) -> float:
     """Compute the normalised discounted cumulative gain, averaged over queries.

@@ -22,8 +22,6 @@ from hornbeam.ensembles.prediction import parallel_map
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools
 
-__all__ = ["Refits", "fitted", "seed_parameters"]
-
 type _Rows = NDArray[np.intp]
 
 

@@ -12,8 +12,6 @@ from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["MOST_CELLS", "Cells", "ValueCounts"]
-
 MOST_CELLS = 1 << 20  # distinct rows; of more, numbers are rounded
 # How many of the 52 low bits of a value are left out, level by level.
 _LEVELS = (0, 28, 36, 40, 43, 45, 46, 47, 48, 49, 50, 51, 52)

@@ -23,8 +23,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["PredictedRows", "ScoreChange", "ScoreChanges", "score_changes"]
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:

@@ -19,20 +19,6 @@ from hornbeam.export.wording import mean_text
 from hornbeam.tree.decision import Costs
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = [
-    "LEVEL",
-    "PredictedEntries",
-    "Score",
-    "area_score",
-    "class_scores",
-    "error_scores",
-    "half_width",
-    "mean",
-    "mean_curve",
-    "paired",
-    "regression_scores",
-]
-
 LEVEL = 0.95  # level of the intervals
 _GROUPS = 10  # of a curve of means
 _MEANING = {

@@ -15,8 +15,6 @@ from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Label
 
-__all__ = ["ScoreSums", "brier_score", "calibration_error", "log_loss", "losses", "rmse", "zero_one_loss"]
-
 LEAST_PROBABILITY = 1e-15  # lower bound in the log loss: a true class with probability 0 costs 34.5 nats
 N_BINS = 15  # of equal width, for the calibration error
 

@@ -29,8 +29,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["LeafSpread", "RootSplit", "Stability", "stability"]
-
 _LETTERS = 40  # of a feature's name in a table
 _TAIL = 0.05  # on each side of a 90 % range
 _SHARES = (0.1, 0.5)  # of the refits, in which a decision changes

@@ -25,8 +25,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats, Label
 
-__all__ = ["score_tree", "scores_beside_base", "tree_reliability"]
-
 
 def score_tree(tree: Tree | HasTree, source: Any, engine: Engine | None = None) -> ScoreSums:
     """Score the predictions of a tree for all rows of a source.

@@ -12,8 +12,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path
 
-__all__ = ["BorrowedRows", "borrowed_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class BorrowedRows:

@@ -37,8 +37,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
-__all__ = ["Counterfactual", "Counterfactuals", "Distance", "counterfactuals"]
-
 _MOST_ROWS = 20  # printed
 
 

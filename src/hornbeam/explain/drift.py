@@ -18,8 +18,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
-__all__ = ["Drift", "drift", "drift_of_sums"]
-
 _HALF = 0.5  # rows added to every leaf on both sides, so that an empty leaf keeps the index finite
 
 

@@ -24,8 +24,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import with_ancestors
 from hornbeam.typing import Label
 
-__all__ = ["Explanation", "Explanations", "explain"]
-
 _MOST_ROWS = 10  # printed
 _MOST_PATHS = 5  # printed for a row with many paths
 _MOST_SOURCES = 4  # of borrowed rows, printed for one node

@@ -17,8 +17,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
 
-__all__ = ["interval", "predict_interval", "stops"]
-
 
 def interval(
     tree: Tree | HasTree, level: float = 0.9, nodes: NDArray[np.integer[Any]] | None = None

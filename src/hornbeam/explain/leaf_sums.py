@@ -22,8 +22,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["LeafCounter", "LeafSums", "count_leaves", "used_features"]
-
 
 @dataclass(slots=True, eq=False)
 class LeafSums:

@@ -16,8 +16,6 @@ from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats, Label
 
-__all__ = ["Leaves", "leaves"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Leaves:

@@ -26,8 +26,6 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category
 
-__all__ = ["DecisionPath", "PathStep", "end_nodes", "paths"]
-
 type _Bounds = Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]]
 
 

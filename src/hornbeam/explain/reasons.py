@@ -19,8 +19,6 @@ from hornbeam.export.wording import (
 from hornbeam.tree import Condition
 from hornbeam.typing import Label
 
-__all__ = ["Reason", "reasons"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -17,8 +17,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.condition import is_missing
 from hornbeam.typing import Category, Floats
 
-__all__ = ["RowTerm", "row_terms"]
-
 
 @dataclass(frozen=True, slots=True)
 class RowTerm:

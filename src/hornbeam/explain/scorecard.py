@@ -21,8 +21,6 @@ from hornbeam.tree.route import predict_rows
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats, Label
 
-__all__ = ["ScoreTerm", "Scorecard", "Segment", "scorecard"]
-
 _HEADER = ("segment", "if", "base points", "feature", "points", "within", "0 points at")
 _ALIGN = "><><<<>"
 

@@ -23,8 +23,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
-__all__ = ["ShapValues", "shap_values"]
-
 _CELLS = 1 << 20  # rows times quadrature nodes times features in one batch
 
 

@@ -10,8 +10,6 @@ from hornbeam.export.slope_text import LeafTerm, leaf_terms
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import is_missing
 
-__all__ = ["term_moves"]
-
 _HALVINGS = 60  # of a range: enough for every bit of a double
 _EXACT = 2.0**53  # integers below fit a double
 

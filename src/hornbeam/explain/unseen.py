@@ -13,8 +13,6 @@ from hornbeam.data.table import Table
 from hornbeam.grid import Grid
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Unseen", "unseen"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unseen:

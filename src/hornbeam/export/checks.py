@@ -8,15 +8,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.walk import path_tests
 
-__all__ = [
-    "check_limit",
-    "check_no_slopes",
-    "check_not_fractional",
-    "check_path_tests",
-    "check_table",
-    "check_text",
-]
-
 _MAX_PATH_TESTS = 2_000_000  # some hundred megabytes of text
 
 

@@ -18,8 +18,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.unwrap import HasTree, single_tree
 
-__all__ = ["json_features", "json_value", "to_json"]
-
 type _Conditions = list[dict[str, Any]]
 
 _READING = (

@@ -16,8 +16,6 @@ from hornbeam.tree import Condition
 from hornbeam.tree.decision import class_code
 from hornbeam.typing import Label
 
-__all__ = ["ShownRules", "rules_dict", "rules_markdown", "rules_text"]
-
 _READING = (
     "The prediction is that of the first rule whose conditions all hold; if there is no such rule, that of the "
     "default. A condition holds for a known value if the value is at_most the number, above it, or in the list; with "

@@ -19,18 +19,6 @@ from hornbeam.tree import Slopes, Tree
 from hornbeam.tree.condition import is_missing
 from hornbeam.typing import Floats, Label
 
-__all__ = [
-    "LeafTerm",
-    "change_text",
-    "factor_text",
-    "leaf_terms",
-    "round_step",
-    "rounded_text",
-    "step_text",
-    "terms_of",
-    "terms_text",
-]
-
 _MOST_CLASSES = 3  # listed in a term
 _LARGE = 5  # powers of ten: larger and smaller factors are written as such
 

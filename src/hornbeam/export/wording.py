@@ -26,35 +26,6 @@ from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.typing import Category, Floats
 
-__all__ = [
-    "branches",
-    "condition_dict",
-    "condition_text",
-    "conditions",
-    "conditions_within",
-    "evidence_text",
-    "feature_name",
-    "interval_text",
-    "known_text",
-    "label_text",
-    "mean_text",
-    "membership_text",
-    "number_text",
-    "plain_label",
-    "pluralise",
-    "prediction_text",
-    "probability_text",
-    "rule_text",
-    "rule_texts",
-    "scale_text",
-    "shortened",
-    "threshold_digits",
-    "threshold_text",
-    "value_of",
-    "value_text",
-    "wrapped",
-]
-
 _MAX_CLASSES = 4  # in the evidence of a node
 _MAX_DIGITS = 9  # of a threshold that is not written exactly
 _EXPONENT = 1e9  # larger rounded numbers are written with an exponent

@@ -17,8 +17,6 @@ from hornbeam.kernels.subtree import GrowthSpec, Rows
 from hornbeam.kernels.sums import dot
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["many_categories", "order_by_level", "order_categories", "order_in_memory", "principal_direction"]
-
 _MANY = 20  # per class but one: with K classes an order holds one of K - 1 directions
 _POSITIONS = 255  # finer orders say nothing more, and cost time
 _POWER_STEPS = 24

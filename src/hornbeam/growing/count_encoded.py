@@ -18,8 +18,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["count_encoded", "count_stopped", "encoded_sums", "skeleton_to_code_tree"]
-
 
 def count_encoded(
     tree: Tree,

@@ -2,8 +2,6 @@
 
 from enum import StrEnum
 
-__all__ = ["Criterion", "Missing", "Nominal"]
-
 
 class Criterion(StrEnum):
     """Measure of the gain of a split.

@@ -26,15 +26,6 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.walk import descendants, features_above, pull_up, replace_subtree
 from hornbeam.typing import Counts, Floats
 
-__all__ = [
-    "ForcedSplit",
-    "ForcedTop",
-    "check_forced",
-    "forced_skeleton",
-    "forced_splits",
-    "without_empty",
-]
-
 
 class ForcedSplit(NamedTuple):
     """A forced split as plain values, which the history of a tree can hold.

@@ -24,8 +24,6 @@ from hornbeam.tree.evidence.count import recount
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes, Floats
 
-__all__ = ["Grower", "grow_in_memory"]
-
 
 class Grower(GrowthSettings):
     """Parameters and procedure of growing a tree.

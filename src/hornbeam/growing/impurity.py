@@ -10,8 +10,6 @@ from hornbeam.growing.criterion import Criterion
 from hornbeam.kernels.elementary import log2
 from hornbeam.typing import Floats
 
-__all__ = ["impurity"]
-
 
 @overload
 def impurity(counts: list[float] | tuple[float, ...], criterion: Criterion | str = ...) -> float: ...

@@ -18,8 +18,6 @@ from hornbeam.tree.level_order import level_order
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["GrownTree", "Leafwise"]
-
 _UNLIMITED = np.iinfo(np.int32).max
 _MINIMUM = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
 _MIN_HESSIAN = 1e-3  # of a leaf: with less, a Newton step is not reliable

@@ -16,8 +16,6 @@ from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Nodes, Rows, Split
 from hornbeam.typing import Counts
 
-__all__ = ["ParallelGrower"]
-
 _SUBTREES_PER_THREAD = 8
 
 

@@ -20,8 +20,6 @@ from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
 from hornbeam.typing import Codes, Floats
 
-__all__ = ["RowTotals", "Search", "make_spec", "search_table", "weigh_classes"]
-
 _UNLIMITED = np.iinfo(np.int32).max
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 

@@ -20,17 +20,6 @@ from hornbeam.kernels.subtree import PathRules
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step
 
-__all__ = [
-    "GrowthSettings",
-    "Interactions",
-    "check_features",
-    "check_interactions",
-    "check_monotone",
-    "make_path_rules",
-    "monotone_array",
-    "refuse_fractional",
-]
-
 _UNSET = ("min_samples_missing", "interactions", "once_per_path", "forbidden_below", "forced")
 _KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
 _RANGES = (

@@ -12,8 +12,6 @@ from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nominal, Rules
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["NodeCells", "Parts", "changed_rules", "gain_of_children"]
-
 _AT_ONCE = 64  # made-up features of one call: the kernel compares each with each
 
 

@@ -20,8 +20,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["build_skeleton", "build_tree", "build_tree_of_table"]
-
 
 def build_tree(
     settings: GrowthSettings,

@@ -10,8 +10,6 @@ import numpy as np
 from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Counts
 
-__all__ = ["PassReport", "Watch"]
-
 
 class Watch:
     """Counter of finished rows over all threads, and stop signal for the kernels.

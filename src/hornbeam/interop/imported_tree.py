@@ -18,8 +18,6 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["ImportedTree", "skeleton_from_binary"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImportedTree:

@@ -15,8 +15,6 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.typing import Floats
 
-__all__ = ["OTHER_CATEGORY", "InputConventions", "at_most", "below"]
-
 OTHER_CATEGORY = "(other)"
 # Half a step above the largest float32: values from here on round to infinity.
 _OVERFLOW = 2.0**128 - 2.0**103

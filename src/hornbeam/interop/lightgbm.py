@@ -13,8 +13,6 @@ from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.typing import Bools, Category
 
-__all__ = ["from_lightgbm"]
-
 # Bits of decision_type: nominal split, missing values go left, and two bits for the type of missing value.
 _NOMINAL, _DEFAULT_LEFT = 1, 2
 _MISSING_ZERO, _MISSING_NAN = 1, 2

@@ -7,8 +7,8 @@ from warnings import warn
 
 import numpy as np
 
+from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.schema import Schema, generated_names, numeric_features
-from hornbeam.data.weights import fixed_point_weights
 from hornbeam.errors import HornbeamWarning, InteropError, ParameterError
 from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
 from hornbeam.interop.input_conventions import InputConventions, at_most
@@ -18,8 +18,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Bools, Counts, Floats
-
-__all__ = ["from_sklearn", "from_sklearn_forest", "import_sklearn", "to_sklearn"]
 
 _INTEGER_TOLERANCE = 1e-9  # relative rounding error of a fraction times a weight
 _EVIDENCE_TOLERANCE = 1e-6  # largest relative error of rounding and fixed point

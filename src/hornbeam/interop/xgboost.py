@@ -15,8 +15,6 @@ from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions, below
 from hornbeam.typing import Category, Floats
 
-__all__ = ["from_xgboost"]
-
 type _Json = dict[str, Any]
 
 

@@ -17,8 +17,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Category, Counts
 
-__all__ = ["from_ydf"]
-
 _INTEGER_TOLERANCE = 1e-6  # a count farther than this from an integer is a sum of weights
 
 

@@ -13,18 +13,6 @@ from numpy.typing import NDArray
 from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = [
-    "CELL_SHIFT",
-    "MOST_DIGITS",
-    "ZERO",
-    "Census",
-    "Entries",
-    "Keys",
-    "count_cell_parts",
-    "floats_of",
-    "to_equal_bins",
-]
-
 type Keys = NDArray[np.uint64]
 
 # Keys of one cell differ only in the bits below this one; those above are sign, exponent and 10 bits of mantissa.

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from hornbeam.kernels import _native
 from hornbeam.typing import Floats
 
-__all__ = ["beta_cdf", "beta_quantile", "exp", "exp2", "log", "log2", "student_bound"]
-
 _LEAST, _MOST = 1e-100, 1e100  # beyond, the distribution is a single point in 64 bits
 
 

@@ -10,8 +10,6 @@ from hornbeam.kernels import _native
 from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["encode"]
-
 # With fewer rows a thread costs more than it saves.
 ROWS_PER_THREAD = 16_384
 

@@ -9,8 +9,6 @@ from hornbeam.kernels import _native
 from hornbeam.kernels.subtree import GrowthSpec, Nodes
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Gradients", "grow_leafwise", "lambdas"]
-
 
 class Gradients(NamedTuple):
     """Per-row gradients and hessians, and their fixed-point scales.

@@ -9,18 +9,6 @@ from hornbeam.kernels import _native
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, Split, cell_kind
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = [
-    "SQUARE_PARTS",
-    "CodeTree",
-    "FeatureSplits",
-    "add_squares",
-    "best_per_feature",
-    "choose_split",
-    "count_open",
-    "descend",
-    "variance_of_squares",
-]
-
 SQUARE_PARTS = 4  #: numbers of 64 bits in a sum of squares, with 32 bits each, so that none overflows
 
 

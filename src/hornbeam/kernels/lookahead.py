@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["MOST_CODES", "MOST_TERMS", "UNIT_VALUE", "LeafRules", "SearchRules", "SoftRows", "fit_log_odds"]
-
 MOST_CODES = 255  #: codes of a feature, without that of a missing value
 MOST_TERMS = 3  #: terms of a leaf
 UNIT_VALUE = 256  #: value of an indicator, and largest absolute value of a numeric feature

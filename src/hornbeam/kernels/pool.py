@@ -7,8 +7,6 @@ from threading import Thread
 from typing import Any, NamedTuple, override
 from weakref import finalize
 
-__all__ = ["Pool"]
-
 
 class _Task(NamedTuple):
     """A call, and the future of its result."""

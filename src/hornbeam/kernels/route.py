@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from hornbeam.kernels import _native
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["Router", "SlopedLeaves", "Slots", "narrow_slots"]
-
 type Values = Floats | Sequence[Floats | Indices]
 type Row = Floats | Sequence[float]
 type Slots = NDArray[np.signedinteger[Any]]  # int8 or int32

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 from hornbeam.kernels import _native
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["STRENGTH_NAMES", "Posterior", "StackedTrees", "sample_hdp"]
-
 STRENGTH_NAMES = ("scale", "size", "depth", "impurity", "prior", "own")
 """Names of the strengths, in the order of the kernel."""
 _SWEEPS_PER_CALL = 20  # the interpreter can be interrupted between calls

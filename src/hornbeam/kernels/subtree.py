@@ -18,35 +18,6 @@ from hornbeam.kernels import _native
 from hornbeam.kernels.route import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = [
-    "CRITERIA",
-    "Cells",
-    "Columns",
-    "GrowthSpec",
-    "Missing",
-    "NodeRange",
-    "Nodes",
-    "Nominal",
-    "PathRules",
-    "Rows",
-    "Rules",
-    "Split",
-    "allowed_features",
-    "as_data_error",
-    "best_split",
-    "cell_kind",
-    "channels",
-    "check_rows",
-    "child_key",
-    "children_totals",
-    "empty_cells",
-    "grow",
-    "histogram",
-    "partition",
-    "target_variance",
-    "zero_cells",
-]
-
 type Cells = NDArray[np.int32] | NDArray[np.int64]
 
 Columns = _native.Columns

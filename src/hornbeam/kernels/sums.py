@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from hornbeam.typing import Floats
 
-__all__ = ["dot", "exact_sums", "row_dots", "row_sums"]
-
 
 def dot(one: Floats, other: Floats) -> float:
     """Add up the products of two arrays, from the first to the last."""

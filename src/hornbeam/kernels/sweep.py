@@ -7,18 +7,6 @@ import numpy as np
 from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = [
-    "ExpectedCosts",
-    "GivenCosts",
-    "PruneSweep",
-    "PrunedShape",
-    "WeakestLinks",
-    "frontiers",
-    "least_costs",
-    "prune_shape",
-    "weakest_links",
-]
-
 
 def least_costs(belief: Floats, costs: Floats) -> tuple[Floats, Indices]:
     """Find the least expected cost of each row of `belief` and the class whose prediction has it, the first of equals.

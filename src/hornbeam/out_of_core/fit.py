@@ -19,8 +19,6 @@ from hornbeam.tree.edit import record_groups
 from hornbeam.tree.evidence.count import count_on_all, evidence_units
 from hornbeam.tree.tree import Tree
 
-__all__ = ["fit"]
-
 type Cache = str | PathLike[str] | Literal[False] | None
 
 

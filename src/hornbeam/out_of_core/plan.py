@@ -9,8 +9,6 @@ from hornbeam.errors import ParameterError
 from hornbeam.logger import bytes_text, logger
 from hornbeam.recipe import FitLimits, Fitter
 
-__all__ = ["MEMORY", "Plan", "bytes_per_row"]
-
 MEMORY = 1 << 29  # default limit of the bytes of rows in this process: 512 MB
 _MANY_ROWS = 20_000_000  # above, the tree is grown on a sample, and all rows are counted
 _MOST_SAMPLED = 5_000_000

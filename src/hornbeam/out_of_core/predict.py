@@ -17,8 +17,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import EngineError, ParameterError, StorageError
 from hornbeam.logger import log_progress, logger
 
-__all__ = ["Predictions", "empty_table", "write_predictions"]
-
 JOB, MANIFEST = "_job.json", "_manifest.json"
 
 type Columns = Mapping[str, Any]

@@ -16,8 +16,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bits, Counts
 
-__all__ = ["draw_numbers", "draw_sample"]
-
 _LARGEST = 2**64 - 1
 _SPARE = 8  # standard deviations of the number of rows below a bound
 

@@ -14,20 +14,6 @@ from hornbeam.typing import Label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "COLORS",
-    "DARK",
-    "GREY",
-    "MARKERS",
-    "PALE",
-    "VERBATIM",
-    "axes",
-    "class_number",
-    "fitted_tree",
-    "legend",
-    "text_width",
-]
-
 # The class colours in another order, for lines: pale ones last. Markers and dashes distinguish them in print.
 COLORS = tuple(CLASS_COLOURS[i] for i in (0, 5, 2, 3, 1, 4))
 MARKERS = ("o", "s", "^", "D", "v", "P")

@@ -8,8 +8,6 @@ from hornbeam.evaluation.comparison import Comparison
 from hornbeam.plots.canvas import COLORS, axes
 from hornbeam.typing import Floats
 
-__all__ = ["plot_critical_difference"]
-
 
 def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax: Any = None) -> Any:
     """Draw average ranks on a line, best at the left, with a bar over methods that do not differ significantly.

@@ -31,8 +31,6 @@ from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import depths, leaves_below, push_down
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["FigureLayout", "fit_to_page", "line_numbers", "place_nodes", "without_overlap"]
-
 _WIDTH = 1250.0  # points of a new figure, which is wider if its text would have to be cut
 _SMALLEST_FONT = 6.5  # of a test
 _MAX_HEIGHT = 1700.0  # of a new figure

@@ -13,8 +13,6 @@ from hornbeam.export.wording import interval_text, prediction_text, shortened
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["LeafTable", "draw_bars"]
-
 _MAX_CLASS = 24  # letters of a class
 _MAX_TERM = 80  # letters of a term
 _TERM_FONT = 0.83  # of the letters of terms, as a part of the others

@@ -9,8 +9,6 @@ from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, class_number, fitted_tree, legend
 from hornbeam.typing import Label
 
-__all__ = ["LeafDisplay"]
-
 _MAX_LABELLED = 30  # leaves; of more, the number of rows is not written
 
 

@@ -10,8 +10,6 @@ from hornbeam.evaluation import ReliabilityCurve, reliability_curve
 from hornbeam.plots.canvas import COLORS, GREY, MARKERS, VERBATIM, axes, class_number, legend
 from hornbeam.typing import Floats, Label
 
-__all__ = ["ProbabilityDisplay", "ReliabilityDisplay"]
-
 
 class OneClassDisplay(ABC):
     """A figure of the predicted probabilities of one class against all others."""

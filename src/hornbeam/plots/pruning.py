@@ -15,8 +15,6 @@ from hornbeam.tuning.candidate_losses import CandidateLosses, Score, evaluate_al
 from hornbeam.tuning.folds import route_held_out
 from hornbeam.typing import Floats
 
-__all__ = ["PruningPathDisplay"]
-
 _MEASURES = {"brier": "squared loss (Brier)", "log": "log loss", "error": "share of wrong predictions"}
 
 

@@ -7,8 +7,6 @@ from hornbeam.export.wording import pluralise
 from hornbeam.plots.canvas import COLORS, GREY, axes, fitted_tree
 from hornbeam.tuning import SizePath, size_path
 
-__all__ = ["SizePathDisplay"]
-
 
 class SizePathDisplay:
     """Increase of the held-out loss as a tree gets smaller, with the size of the fitted tree.

@@ -19,8 +19,6 @@ from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.walk import path
 from hornbeam.typing import Bools, Floats, Label
 
-__all__ = ["TreeDisplay"]
-
 _MAX_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and of a larger one after folding
 _MIN_PITCH, _MIN_LEAVES = 15.0, 6  # in given axes: points per leaf, and number of leaves
 _STEPS = np.linspace(0, 1, 15)

@@ -22,8 +22,6 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["BayesRisk"]
-
 _TOLERANCE = 1e-12
 _READINGS = ("bayes", "per-example", "rate")
 _METHODS = ("frontier", "sequential")

@@ -20,8 +20,6 @@ from hornbeam.kernels.sweep import frontiers as frontiers_of_arrays
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["WorkSpan", "bottom_up", "frontiers", "run_sweep", "stopping_at_inner", "work_span"]
-
 
 def frontiers(skeleton: Skeleton) -> tuple[Indices, Counts]:
     """Order nodes by height, the distance to the deepest leaf below: leaves first, the root last.

@@ -18,14 +18,6 @@ from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = [
-    "CostComplexity",
-    "CostComplexityPath",
-    "cost_complexity_path",
-    "cost_complexity_pruners",
-    "cut_alphas",
-]
-
 _IMPURITIES = ("gini", "entropy", "error")
 _TOLERANCE = 1e-12  # of the root's impurity: rounding error between two links that are equally weak
 

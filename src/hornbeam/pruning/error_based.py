@@ -19,8 +19,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Floats
 
-__all__ = ["Collapse", "ErrorBased", "errors_of_one_leaf", "expected_errors"]
-
 _SLACK = 0.1  # errors that a simpler tree may have more, in both programs
 _TOLERANCE = 1e-6  # for rounding, in both programs
 

@@ -14,8 +14,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["LeafBudget", "LeafPrice", "price_links"]
-
 
 @dataclass(frozen=True, slots=True)
 class LeafPrice:

@@ -13,8 +13,6 @@ from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
 
-__all__ = ["MinimumError"]
-
 
 @dataclass(frozen=True, slots=True)
 class MinimumError(NamedPruner):

@@ -5,8 +5,6 @@ from typing import ClassVar, Protocol, TypeGuard
 from hornbeam.data.table import Table
 from hornbeam.tree.tree import Tree
 
-__all__ = ["NamedPruner", "Pruner", "RowPruner", "uses_rows"]
-
 
 class Pruner(Protocol):
     """A step that removes nodes: a callable from a tree to a tree."""

@@ -25,8 +25,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import slots
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["open_branches", "raise_branches", "transplant"]
-
 type _Ids = NDArray[np.intp]
 type _Rows = tuple[_Ids, Counts]
 

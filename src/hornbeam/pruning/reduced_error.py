@@ -17,8 +17,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, path, pull_up
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["HeldOutSource", "PruningRows", "ReducedError", "held_out", "predictions"]
-
 _TOLERANCE = 1e-6  # of fractional rows; whole rows are counted exactly
 _ROUNDING = 1e-9  # fractional rows are rounded to whole steps, so equal classes may differ by less than this
 _SEARCHES = ("bottom-up", "greedy")

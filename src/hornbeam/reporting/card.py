@@ -25,8 +25,6 @@ from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import recorded_groups
 from hornbeam.tree.evidence.base_rate import base_rate
 
-__all__ = ["model_card"]
-
 _MOST_CLASSES, _FEW_ROWS = 60, 30
 
 

@@ -10,8 +10,6 @@ from importlib.resources import files
 
 from hornbeam.reporting.markup import Markup, element
 
-__all__ = ["DRAWING", "document", "read_scripts", "read_style"]
-
 DRAWING = (
     "model",
     "words",

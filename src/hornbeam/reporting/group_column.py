@@ -14,8 +14,6 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.export.wording import label_text, number_text
 from hornbeam.typing import Counts
 
-__all__ = ["GroupColumn", "Groups"]
-
 _MOST_GROUPS = 30
 
 

@@ -7,8 +7,6 @@ from html import escape
 
 from hornbeam.grid import Grid
 
-__all__ = ["Markup", "element", "framed", "joined"]
-
 _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 
 

@@ -20,8 +20,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.tree import unsmoothed
 from hornbeam.tree.walk import evidence_stopping
 
-__all__ = ["payload", "safe_json"]
-
 
 def payload(reported: ReportedModel, level: float, test: Drift | None = None, **more: Any) -> dict[str, Any]:
     """Return all values that the script needs to draw the tree and to predict with it.

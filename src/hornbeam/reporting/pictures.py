@@ -8,8 +8,6 @@ from hornbeam.evaluation import ReliabilityCurve
 from hornbeam.evaluation.discrimination import RocCurve
 from hornbeam.reporting.markup import Markup, element, joined
 
-__all__ = ["reliability", "roc"]
-
 _SIDE, _LEFT, _TOP = 300, 44, 10  # the square, and the margins beside and above it
 _STRIP = 46  # the height of the rows below
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)

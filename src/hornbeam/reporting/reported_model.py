@@ -12,8 +12,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.decision import Costs, class_code
 from hornbeam.tree.unwrap import single_tree, unwrap
 
-__all__ = ["ReportedModel"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportedModel:

@@ -34,8 +34,6 @@ from hornbeam.reporting.sections.tree import (
 )
 from hornbeam.reporting.summary import summary_sentences
 
-__all__ = ["Report", "report"]
-
 
 class _Facts(NamedTuple):
     """What sections are made from."""

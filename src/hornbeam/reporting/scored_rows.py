@@ -26,8 +26,6 @@ from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Earlier", "ScoredRows", "score_rows"]
-
 _EXACT = 53  # bits of a float64
 
 

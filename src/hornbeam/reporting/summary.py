@@ -11,8 +11,6 @@ from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree import Tree
 
-__all__ = ["listed", "prior_source", "shown", "summary_sentences"]
-
 _MOST_NAMES, _MOST_LETTERS = 5, 40
 
 

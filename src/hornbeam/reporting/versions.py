@@ -7,8 +7,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 from hornbeam import __version__
 
-__all__ = ["show_versions", "versions"]
-
 _REQUIRED = ("numpy", "scipy", "scikit-learn", "narwhals")
 _OPTIONAL = (
     "click",

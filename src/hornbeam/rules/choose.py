@@ -16,8 +16,6 @@ from hornbeam.rules.simplify import ErrorRates, least_needed
 from hornbeam.rules.subset import CodeBook, RuleSubsets
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["choose_rules", "smooth_rules"]
-
 type _Rows = NDArray[np.intp]
 _MAX_ALPHA = 1e150  # rows; the largest sum of weights
 _PRIOR = 1.0  # pseudo-count of the uniform prior, so that no probability is 0

@@ -18,8 +18,6 @@ from hornbeam.errors import DataError
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Coverage", "Words"]
-
 type Words = NDArray[np.uint64]
 
 

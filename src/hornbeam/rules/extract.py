@@ -15,8 +15,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
 from hornbeam.typing import Floats
 
-__all__ = ["extract"]
-
 _MAX_TESTS = 5_000_000
 
 type _Path = tuple[Condition, ...]

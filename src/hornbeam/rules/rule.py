@@ -22,8 +22,6 @@ from hornbeam.tree.statistics import rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
 
-__all__ = ["Rule", "RuleSet", "default_rule", "raw_rule", "rules_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rule:

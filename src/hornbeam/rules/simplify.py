@@ -15,8 +15,6 @@ from hornbeam.tree.condition import Condition, merge_conditions
 from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.typing import Floats
 
-__all__ = ["ErrorRates", "least_needed", "simplify"]
-
 _MIN_SUPPORT = 1.0  # weight of a leaf that becomes a rule
 
 

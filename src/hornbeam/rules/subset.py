@@ -15,8 +15,6 @@ from hornbeam.tree.condition import Condition
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["CodeBook", "RuleSubsets", "exception_bits", "log2_factorial"]
-
 _MAX_EXHAUSTIVE = 10  # rules: 1,024 subsets
 _RULE_WEIGHT = 0.5  # factor of the bits of rules, as in C4.5: features are redundant
 _TRIALS = 11  # greedy searches, from no rules to all rules

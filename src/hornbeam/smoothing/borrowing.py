@@ -13,8 +13,6 @@ from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 
-__all__ = ["Borrowing"]
-
 _MOST = 1e100  # far beyond where the kernel cuts a strength off
 
 

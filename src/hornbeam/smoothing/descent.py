@@ -7,8 +7,6 @@ import numpy as np
 from hornbeam.kernels.sums import dot
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["minimise"]
-
 _MEMORY = 10  # steps from which the curvature is estimated
 _ENOUGH = 1e-4  # least decrease of a step, as a part of the decrease that the gradient predicts
 _HALVINGS = 40

@@ -14,8 +14,6 @@ from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief, unsmoothed
 from hornbeam.typing import Floats
 
-__all__ = ["Laplace", "MEstimate", "Raw"]
-
 
 @dataclass(frozen=True, slots=True)
 class Raw(NamedSmoother):

@@ -17,8 +17,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["HDP", "Tying"]
-
 _MOST_ROWS = 10_000_000  # of a class at a node: the table of ratios takes seconds to reach that far
 _MOST_CONCENTRATION = 1e6  # beyond it products of 21 ratios may overflow
 _MOST_SWEEPS = 1_000_000  # a thousand are enough; a million take seconds even on a small tree

@@ -17,8 +17,6 @@ from hornbeam.tree.tree import Step, Tree, raw_belief
 from hornbeam.tree.walk import push_down
 from hornbeam.typing import Floats
 
-__all__ = ["HGS", "GradientHGS", "LeaveOneOutHGS"]
-
 # Optima often lie at alpha = 0 and sometimes at infinity, where log alpha is not finite.
 _LEAST, _MOST = 1e-4, 1e4
 _MOST_STEP, _MOST_STEPS = 1e100, 10_000

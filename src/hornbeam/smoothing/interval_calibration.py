@@ -19,14 +19,6 @@ from hornbeam.tree.tree import Step, Tree, unsmoothed
 from hornbeam.tree.walk import with_ancestors
 from hornbeam.typing import Floats, Indices
 
-__all__ = [
-    "IntervalCalibration",
-    "calibrate_taught_tree",
-    "calibrate_tree",
-    "effective_size",
-    "node_variances",
-]
-
 type _Nodes = NDArray[np.integer[Any]] | slice
 _LEAST = 0.05  # least value of a row
 _LEVEL = 0.9

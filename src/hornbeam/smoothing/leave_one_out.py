@@ -16,8 +16,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up, push_down
 from hornbeam.typing import Floats
 
-__all__ = ["LeaveOneOut", "Loss", "check_loss"]
-
 type Loss = Literal["log", "squared"]
 
 _LN2 = 0.6931471805599453

@@ -14,8 +14,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import heights
 from hornbeam.typing import Floats
 
-__all__ = ["MBranch"]
-
 
 @dataclass(frozen=True, slots=True)
 class MBranch(NamedSmoother):

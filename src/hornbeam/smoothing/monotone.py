@@ -11,8 +11,6 @@ from hornbeam.smoothing.smoother import NamedSmoother, check_whole
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Step, Tree
 
-__all__ = ["Monotone"]
-
 
 @dataclass(frozen=True, slots=True)
 class Monotone(NamedSmoother):

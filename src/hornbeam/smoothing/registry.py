@@ -8,8 +8,6 @@ from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import NamedSmoother
 
-__all__ = ["SMOOTHERS"]
-
 _CLASSES: tuple[type[NamedSmoother], ...] = (
     Raw,
     Laplace,

@@ -19,8 +19,6 @@ from hornbeam.tree.evidence import count
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.unwrap import single_tree
 
-__all__ = ["check_history", "known_part", "recount", "replay", "smoothers_of", "smoothers_that_give"]
-
 # Differences of a probability between machines, by their logarithms and optimisers.
 _TOLERANCE = 1e-6
 # Steps after a smoother that change its predictions or intervals.

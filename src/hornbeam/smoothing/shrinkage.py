@@ -12,8 +12,6 @@ from hornbeam.tree.tree import Step, Tree, unsmoothed
 from hornbeam.tree.walk import push_down
 from hornbeam.typing import Floats
 
-__all__ = ["HierarchicalShrinkage"]
-
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalShrinkage(NamedSmoother):

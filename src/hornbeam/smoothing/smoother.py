@@ -11,8 +11,6 @@ from hornbeam.errors import ParameterError
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["NamedSmoother", "Smoother", "all_from_one", "check_number", "check_rows", "check_whole"]
-
 _MOST_ROWS = 1e100  # far below the overflow of their sums
 
 

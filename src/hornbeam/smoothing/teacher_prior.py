@@ -6,8 +6,6 @@ from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["DISTILLED", "belief_with_prior", "is_distilled", "with_prior_of"]
-
 DISTILLED = "distill"  #: step of the history
 _STEP = 2.0**-20  # of pseudo-rows; up to 2**29 rows are added to them without a larger rounding error
 _STEPS_OF_UNIT = 2.0**20  # of sums of a target, in units of its evidence

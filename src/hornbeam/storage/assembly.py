@@ -26,8 +26,6 @@ from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, Step, Tree
 from hornbeam.tree.edit import with_decision
 from hornbeam.typing import Floats, Label
 
-__all__ = ["decode_decision", "model_of"]
-
 
 def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
     """Build the model described by a header and arrays with checked types and shapes.

@@ -16,8 +16,6 @@ from hornbeam.storage.model import Model
 from hornbeam.tree import DecisionRule, Step, Tree
 from hornbeam.tree.edit import EDIT, RecordedEdit
 
-__all__ = ["Difference", "compare"]
-
 _MOST_LINES = 20  # changes shown per part
 _MOST_NUMBERS = 8  # values shown per line
 _MOST_TESTS = 12  # splits shown per path

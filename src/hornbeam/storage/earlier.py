@@ -5,8 +5,6 @@ from typing import Any
 
 from hornbeam.tree.tree import Step
 
-__all__ = ["KINDS", "present_estimator", "present_parameters", "present_settings", "present_step"]
-
 KINDS = ("measured tree", "measured trees")  # of regression: now "regression tree" and "regression trees"
 _ESTIMATORS = {"LambdaMARTRanker": "BoostedTreesRanker"}
 _STEPS = {"appraisal": "interval-calibration"}

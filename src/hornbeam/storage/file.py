@@ -14,16 +14,6 @@ from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
 from hornbeam.storage.model import Model
 
-__all__ = [
-    "check_writable",
-    "decode",
-    "encode",
-    "read",
-    "read_any",
-    "refuse_pickle_name",
-    "write",
-]
-
 # Opening a pickle runs code of its author.
 _PICKLES = frozenset({".cloudpickle", ".dill", ".jbl", ".joblib", ".pickle", ".pkl"})
 

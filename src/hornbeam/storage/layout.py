@@ -35,18 +35,6 @@ from hornbeam.storage.model import Model
 from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
 
-__all__ = [
-    "ARRAYS",
-    "OF_COLLECTION",
-    "OF_SKELETON",
-    "OF_SLOPES",
-    "Array",
-    "arrays_for",
-    "arrays_of",
-    "fingerprint",
-    "header_of",
-]
-
 
 class Array(NamedTuple):
     """An array in the file: dtype, and what its axis runs over (nodes, trees, slots, terms)."""

@@ -9,22 +9,6 @@ from hornbeam.errors import StorageError
 from hornbeam.storage import earlier
 from hornbeam.storage.values import show
 
-__all__ = [
-    "DECISIONS",
-    "DEEPEST",
-    "KINDS",
-    "MOST_NODES",
-    "REGRESSION",
-    "SEVERAL",
-    "SLOPED",
-    "VERSION",
-    "WITH_SLOPES",
-    "Sizes",
-    "check_sizes",
-    "limits",
-    "sizes_of",
-]
-
 VERSION = (1, 4)  # a reader of 1.x reads every 1.y, and ignores what 1.y added
 KINDS = {
     "tree": (1, 0),

@@ -10,8 +10,6 @@ from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
 from hornbeam.tree import Tree
 
-__all__ = ["Model"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:

@@ -21,8 +21,6 @@ from hornbeam.storage.text import LARGEST as LONGEST
 from hornbeam.storage.text import parse
 from hornbeam.storage.values import show
 
-__all__ = ["LARGEST", "are_tensors", "head_length", "read_head", "read_tensors", "write_tensors"]
-
 LARGEST = 2**32  # bytes
 
 

@@ -24,8 +24,6 @@ from hornbeam.storage.model import Model
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
 
-__all__ = ["LARGEST", "TooLargeForTextError", "parse", "read_text", "write_text"]
-
 # Together they keep reading below 256 MB for any text: four bytes per character of text that is not
 # Latin, 32 per number, 200 per object.
 LARGEST = 2**24  # bytes

@@ -17,19 +17,6 @@ from hornbeam.errors import StorageError
 from hornbeam.tree import Step
 from hornbeam.typing import Category
 
-__all__ = [
-    "NUMBERS",
-    "decode",
-    "decode_scalar",
-    "decode_step",
-    "decode_text",
-    "encode",
-    "encode_scalar",
-    "encode_step",
-    "encode_text",
-    "show",
-]
-
 LONGEST_TEXT = 65_536  # characters per name, category, label or setting
 DEEPEST = 16  # nesting of settings
 # dtypes of arrays

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from hornbeam.errors import TreeError
 from hornbeam.typing import Bools
 
-__all__ = ["expect", "expect_array", "read_only"]
-
 
 def read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:
     """Return the array if it is read-only, otherwise a read-only copy that its owner cannot change."""

@@ -22,8 +22,6 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.slopes import Slopes, check_slopes
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["check_belief", "check_decision", "check_tree"]
-
 _BELIEF_TOLERANCE = 1e-9  # rounding of the sum of probabilities in a very deep tree
 _MAX_EVIDENCE = 2.0**62  # of a whole tree; sums of 64-bit integers are exact well beyond
 _MAX_MEAN = 1e150  # its square must stay finite; targets are at most 1e140

@@ -16,17 +16,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Bools
 
-__all__ = [
-    "Condition",
-    "branch_condition",
-    "is_missing",
-    "merge_conditions",
-    "merged_path_conditions",
-    "path_conditions",
-    "shorter_side",
-    "slot_condition",
-]
-
 _ALWAYS_LISTED = 3  # categories
 
 

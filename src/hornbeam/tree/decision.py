@@ -13,8 +13,6 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.tree.arrays import read_only
 from hornbeam.typing import Floats, Label
 
-__all__ = ["Costs", "DecisionRule", "class_code", "parse_class"]
-
 _TOLERANCE = 1e-12  # relative to the largest cost; smaller differences of expected costs are rounding
 _EXPECTED = "costs[true][predicted], in the order of the classes"
 

@@ -28,8 +28,6 @@ from hornbeam.data.schema import Schema
 from hornbeam.errors import SchemaError
 from hornbeam.typing import Floats
 
-__all__ = ["digest"]
-
 _TAG = b"hornbeam tree 1"
 
 

@@ -27,20 +27,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import replace_subtree, subtree
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = [
-    "EDIT",
-    "RecordedEdit",
-    "collapse",
-    "keep_best_leaves",
-    "raise_child",
-    "record_groups",
-    "recorded_edits",
-    "recorded_groups",
-    "with_belief",
-    "with_decision",
-    "with_slopes",
-]
-
 EDIT = "edit"  #: step of the history
 _GROUPS = "groups"  # step of the history
 

@@ -12,8 +12,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["importance"]
-
 
 def importance(trees: Tree | HasTree | Sequence[Tree | HasTree], impurity: str | None = None) -> Floats:
     """Compute the importance of each feature in a tree, or its mean over several trees.

@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 from hornbeam.errors import TreeError
 from hornbeam.typing import Counts, Indices
 
-__all__ = [
-    "concat_ranges",
-    "level_offsets",
-    "level_order",
-    "nearest_with_rows",
-    "node_blocks",
-    "parents_and_children",
-    "take_ranges",
-]
-
 _BLOCK = 1 << 20
 
 

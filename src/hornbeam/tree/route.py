@@ -17,16 +17,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = [
-    "decide_rows",
-    "decision_path",
-    "follow",
-    "predict_rows",
-    "route",
-    "row_predictor",
-    "sums_of_terms",
-]
-
 # With fewer rows, starting threads takes longer than they save.
 SERIAL_ROWS = 50_000
 

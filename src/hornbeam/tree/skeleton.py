@@ -14,8 +14,6 @@ from hornbeam.tree.arrays import expect, expect_array, read_only
 from hornbeam.tree.level_order import level_offsets, node_blocks, parents_and_children
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["EVERY_CHILD", "STOP", "Skeleton", "check_skeleton", "summary"]
-
 STOP = -1  #: `missing_slot` of a node where rows with a missing value stop
 EVERY_CHILD = (
     -2

@@ -16,8 +16,6 @@ from hornbeam.tree.arrays import expect, expect_array, read_only
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["NO_CATEGORY", "Slopes", "Term", "check_slopes"]
-
 NO_CATEGORY = -1  #: `category` of a term of a numeric or ordinal feature
 _MAX_CHANGE = 1e100  # of one term; sums and differences of such numbers are finite
 

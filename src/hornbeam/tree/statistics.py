@@ -10,15 +10,6 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.elementary import beta_cdf, beta_quantile, exp, log, student_bound
 from hornbeam.typing import Bools, Floats
 
-__all__ = [
-    "mean_bounds",
-    "mean_in_bounds",
-    "moved_rate_bounds",
-    "pessimistic_errors",
-    "rate_bounds",
-    "rate_in_bounds",
-]
-
 _PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 or 1 is never certain
 _TOLERANCE = 1e-6  # of both C4.5 and J48
 # C4.5 interpolates the normal deviate in this table.

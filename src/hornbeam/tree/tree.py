@@ -21,8 +21,6 @@ from hornbeam.tree.skeleton import Skeleton, summary
 from hornbeam.tree.slopes import Slopes
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Step", "Tree", "node_weight", "raw_belief", "unsmoothed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

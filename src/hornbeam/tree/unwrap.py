@@ -5,8 +5,6 @@ from typing import Any, NamedTuple, Protocol
 from hornbeam.errors import ParameterError
 from hornbeam.tree.tree import Tree
 
-__all__ = ["HasTree", "Unwrapped", "single_tree", "unwrap"]
-
 
 class HasTree(Protocol):
     """An estimator that holds one tree once it is fitted."""

@@ -17,23 +17,6 @@ from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Counts, Indices
 
-__all__ = [
-    "depths",
-    "descendants",
-    "evidence_stopping",
-    "features_above",
-    "heights",
-    "leaves_below",
-    "path",
-    "path_tests",
-    "pull_up",
-    "push_down",
-    "replace_subtree",
-    "slots",
-    "subtree",
-    "with_ancestors",
-]
-
 
 def pull_up[T: np.generic](skeleton: Skeleton, values: NDArray[T], combine: np.ufunc = np.add) -> NDArray[T]:
     """Combine the values of each node and its descendants, from the deepest level up."""

@@ -13,8 +13,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_fitted import CrossFitted, TuningResult
 from hornbeam.typing import Codes
 
-__all__ = ["calibrate_intervals"]
-
 
 def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int = 1) -> Tree:
     """Find the width with which the intervals of a tree have their nominal coverage.

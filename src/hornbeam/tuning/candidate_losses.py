@@ -17,16 +17,6 @@ from hornbeam.tree.walk import pull_up, push_down
 from hornbeam.tuning.folds import FoldTree, route_held_out
 from hornbeam.typing import Floats
 
-__all__ = [
-    "CandidateLosses",
-    "Score",
-    "evaluate_alphas",
-    "evaluate_pruners",
-    "losses",
-    "powers",
-    "squared_losses",
-]
-
 type Score = Literal["brier", "log", "error"] | Costs
 
 _LEAST = 1e-15  # least probability in the log loss: 34.5 nats

@@ -33,8 +33,6 @@ from hornbeam.tuning.simulation import Fit, Simulation
 from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
 from hornbeam.typing import Bools, Codes, Floats, Indices
 
-__all__ = ["CrossFitted", "TuningResult"]
-
 _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # e rows from every ancestor: a little more than HGS
 _REGULARISATION = 0.3  # squared loss that a strength must save to move by 1 from there
 _TOLERANCE = 1e-7  # of the squared loss of a row

@@ -28,8 +28,6 @@ from hornbeam.tuning.candidate_losses import (
 from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold
 from hornbeam.typing import Floats
 
-__all__ = ["CrossValidated"]
-
 type Candidates = Sequence[Pruner | None]
 
 _SCORES = ("brier", "log", "error")

@@ -26,17 +26,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, push_down
 from hornbeam.typing import Bits, Bools, Codes, Counts, Floats, Indices
 
-__all__ = [
-    "MOST_CELLS",
-    "FoldAssignment",
-    "FoldTree",
-    "end_nodes",
-    "grow_without_fold",
-    "max_rows",
-    "max_trees",
-    "route_held_out",
-]
-
 MOST_CELLS = 40_000_000  # of all trees together: 0.3 GB per array
 _STRATA = 20  # parts of a numeric target of nearly equal weight
 

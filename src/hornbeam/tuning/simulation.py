@@ -20,8 +20,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import FoldTree, max_trees
 from hornbeam.typing import Codes, Counts, Floats
 
-__all__ = ["Fit", "GroupDependence", "Simulation"]
-
 type Fit = Callable[[Table, Bins, Codes], Tree]
 _MOST_COPIES = 30_000  # up to here a row of weight 2 becomes two rows
 _MOST_ROWS = 10_000  # of a simulation

@@ -19,8 +19,6 @@ from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, l
 from hornbeam.tuning.folds import FoldTree
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["HeldOutLoss", "SizeChoice", "SizePath", "size_path"]
-
 _ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.5  # rows of a fold tree, as a share of those of the tree
 _LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of data
 STEP = "size-path"  # in the history of a tree

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MOST_BYTES", "Guard", "forward_page"]
-
 MOST_BYTES = 1 << 20  # of the body of a request
 
 _HEADERS = {

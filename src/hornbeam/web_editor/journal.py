@@ -17,8 +17,6 @@ from typing import Any, Self
 from hornbeam.data.files.atomic_write import create_locked, open_regular, remove_abandoned, write_atomic
 from hornbeam.errors import StorageError
 
-__all__ = ["Journal", "lock_journal"]
-
 _FORMAT = "hornbeam workbench journal"
 _MOST_BYTES = 50_000_000
 

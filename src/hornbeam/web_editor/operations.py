@@ -16,8 +16,6 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.candidates.list_splits import find_column
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 
-__all__ = ["EDITS", "apply_edit", "checked_edit"]
-
 type Operation = Mapping[str, Any]
 type Candidates = Callable[[int, int | None], CandidateSplits]
 

@@ -10,8 +10,6 @@ from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.sections.tree import tree_figure, tree_tools
 from hornbeam.web_editor.session import Session
 
-__all__ = ["page", "script", "style"]
-
 _SCRIPTS = ("connection", "histogram", "split_forms", "node_panel", "overview", "workbench")
 # The drawing scripts of the report draw one tree, so each tree has its own call of this function.
 _PICTURE = """function picture(data) {

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-__all__ = ["Workbench", "application", "workbench"]
-
 _HOST = "127.0.0.1"  # never another one: the page has no encryption and one user
 _HEADER_SECONDS = 10  # a connection without a complete header is closed then
 _MOST_WAITING = 32  # connections without a complete header; the oldest are closed

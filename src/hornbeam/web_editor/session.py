@@ -32,8 +32,6 @@ from hornbeam.web_editor.journal import Journal, lock_journal
 from hornbeam.web_editor.operations import apply_edit, checked_edit
 from hornbeam.web_editor.views import drawn_tree, node_view, tree_view
 
-__all__ = ["OutdatedError", "Session"]
-
 _LONGEST_NOTES = 100_000
 _ENDINGS = (".html", ".md", ".journal")  # of the other files
 _TITLE = "Report on an edited decision tree"

@@ -21,8 +21,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tuning.size_choice import size_path
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["drawn_tree", "node_view", "round_numbers", "tree_view", "value_histogram"]
-
 _MOST_CATEGORIES = 6  # in the condition of a child
 _MOST_DIGITS = 3
 _LEVEL = 0.9  # of the intervals

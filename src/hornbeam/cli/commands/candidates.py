@@ -15,8 +15,6 @@ from hornbeam.cli.rows import (
     target_option,
 )
 
-__all__ = ["candidates"]
-
 
 @click.command(short_help="List the candidate splits of a node.")
 @model_argument

@@ -8,8 +8,6 @@ from hornbeam.cli.commands.report import compared, read_report_input
 from hornbeam.cli.console import check_output, common_options, emit, message, write_output
 from hornbeam.cli.rows import FilePath, data_argument, model_argument, reading, target_option
 
-__all__ = ["card"]
-
 
 @click.command(short_help="Write a model card in Markdown.")
 @model_argument

@@ -8,8 +8,6 @@ import click
 from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import FilePath
 
-__all__ = ["diff"]
-
 
 @click.command(short_help="Say what changed between two models.")
 @click.argument("old", type=FilePath())

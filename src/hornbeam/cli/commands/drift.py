@@ -7,8 +7,6 @@ import click
 from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import ModelFile, data_argument, engine_of, model_argument, reading
 
-__all__ = ["drift"]
-
 _MOST_LEAVES = 30
 
 

@@ -8,8 +8,6 @@ from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import ModelFile, data_argument, model_argument, reading
 from hornbeam.errors import DataError
 
-__all__ = ["explain"]
-
 
 @click.command(short_help="Say why a row gets its probabilities.")
 @model_argument

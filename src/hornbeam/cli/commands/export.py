@@ -8,8 +8,6 @@ import click
 from hornbeam.cli.console import common_options, emit, message, write_output
 from hornbeam.cli.rows import FilePath, ModelFile, model_argument, reading
 
-__all__ = ["export"]
-
 # The function of hornbeam.export, the usual suffix of a file, and its options.
 _TARGETS: dict[str, tuple[str, str, frozenset[str]]] = {
     "c": ("to_c", ".c", frozenset({"name", "layout", "vectors"})),

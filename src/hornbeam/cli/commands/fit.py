@@ -17,8 +17,6 @@ from hornbeam.cli.training import (
     with_doubts,
 )
 
-__all__ = ["fit"]
-
 _PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 
 

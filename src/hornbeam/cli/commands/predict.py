@@ -20,8 +20,6 @@ from hornbeam.cli.rows import (
 )
 from hornbeam.errors import DataError
 
-__all__ = ["predict"]
-
 
 @click.command(short_help="Predict every row of a file.")
 @model_argument

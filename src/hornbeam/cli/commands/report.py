@@ -17,8 +17,6 @@ from hornbeam.cli.rows import (
 )
 from hornbeam.errors import DataError
 
-__all__ = ["ReportInput", "compared", "read_report_input", "report"]
-
 _MOST_ROWS = (
     200_000  # of more rows in Parquet files a sample is compared: enough for three digits of the scores
 )

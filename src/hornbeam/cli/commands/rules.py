@@ -10,8 +10,6 @@ import click
 from hornbeam.cli.console import common_options, message, write_output
 from hornbeam.cli.rows import FilePath, ModelFile, model_argument, positive_option, reading
 
-__all__ = ["rules"]
-
 _ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
 
 

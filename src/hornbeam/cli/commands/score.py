@@ -14,8 +14,6 @@ from hornbeam.cli.rows import (
     target_option,
 )
 
-__all__ = ["format_scores", "score"]
-
 _MEASURES = {
     "rmse": "RMSE",
     "log_loss": "log loss",

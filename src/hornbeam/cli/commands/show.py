@@ -7,8 +7,6 @@ import click
 from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import model_argument, positive_option
 
-__all__ = ["show"]
-
 
 @click.command(short_help="Print a model: what it is, and its tree.")
 @model_argument

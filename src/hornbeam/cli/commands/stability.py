@@ -7,8 +7,6 @@ import click
 from hornbeam.cli.console import common_options, emit, progress
 from hornbeam.cli.rows import ModelFile, data_argument, model_argument, reading, target_option
 
-__all__ = ["stability"]
-
 
 @click.command(short_help="Say what changes if the model is fitted to other rows.")
 @model_argument

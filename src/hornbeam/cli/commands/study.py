@@ -10,8 +10,6 @@ from hornbeam.cli.rows import data_argument, reading, target_option
 from hornbeam.cli.training import ColumnOptions, read_training, training, with_doubts
 from hornbeam.errors import DataError
 
-__all__ = ["study"]
-
 _MEASURES = {"rmse": "RMSE", "log_loss": "log loss", "zero_one_loss": "0-1 loss"}
 
 

@@ -8,8 +8,6 @@ from hornbeam.cli.console import check_output, common_options, emit, message
 from hornbeam.cli.rows import FilePath, ModelFile, data_argument, model_argument, reading, target_option
 from hornbeam.errors import DataError
 
-__all__ = ["update"]
-
 
 @click.command(short_help="Count new rows on a tree whose tests stay.")
 @model_argument

@@ -8,8 +8,6 @@ from hornbeam.cli.console import check_output, common_options, emit, message
 from hornbeam.cli.rows import FilePath, ModelFile, Rows, data_argument, reading, target_option
 from hornbeam.cli.training import ColumnOptions, Training, n_held_out, read_training, split_holdout, training
 
-__all__ = ["workbench"]
-
 _SHARE = 0.2  # of the rows are held out
 _MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to predict after each edit
 

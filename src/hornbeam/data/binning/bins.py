@@ -16,8 +16,6 @@ from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.kernels.encode import encode
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["MOST_BINS", "Bins"]
-
 MOST_BINS = 65_535  # the codes of a feature and its missing code must fit 16 bits
 _EMPTY: Floats = np.empty(0)
 _PADDING: Floats = np.array([np.nan])  # after the last edge and value: an index one past the end is valid

@@ -15,8 +15,6 @@ from hornbeam.data.sources import Partition, Source
 from hornbeam.kernels.census import CELL_SHIFT, MOST_DIGITS, ZERO, Entries, Keys, count_cell_parts
 from hornbeam.typing import Counts
 
-__all__ = ["LIGHT_CELL", "Cells", "census_cells", "divide"]
-
 LIGHT_CELL = 4  # a cell is light if it has at most one in this number of the rows of an equal bin
 PARTS_AT_ONCE = 1 << 22  # parts of cells that one pass may count, 24 bytes each
 

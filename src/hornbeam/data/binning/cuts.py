@@ -17,8 +17,6 @@ from hornbeam.data.sources import Partition, Source
 from hornbeam.kernels.census import Census, Entries, Keys, floats_of, to_equal_bins
 from hornbeam.typing import Floats
 
-__all__ = ["Cut", "fit_cuts", "midpoint", "shortest_between"]
-
 FEATURES_AT_ONCE = 64  # features of one census
 LARGEST = np.finfo(np.float64).max
 # Powers of ten beyond 10**22 are not exact as floats.

@@ -9,16 +9,6 @@ from urllib.request import url2pathname
 
 from hornbeam.errors import DataError, ParameterError
 
-__all__ = [
-    "FILE_ON_DISK",
-    "Address",
-    "as_path",
-    "is_remote",
-    "needs_escapes",
-    "require_disk",
-    "without_credentials",
-]
-
 FILE_ON_DISK = "a file on a disk. Copy it with the tools of the store"
 # The scheme of an address. Path("s3://bucket") has one slash: refused, but it may have a password.
 _SCHEME = re.compile(

@@ -19,17 +19,6 @@ from hornbeam.errors import StorageError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = [
-    "create_locked",
-    "is_abandoned",
-    "named_if_full",
-    "open_atomic",
-    "open_regular",
-    "remove_abandoned",
-    "rename",
-    "write_atomic",
-]
-
 TIMEOUT = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
 _OPEN_ELSEWHERE = 5.0  # seconds to wait on Windows for a program that has the old file open

@@ -21,9 +21,6 @@ from hornbeam.data.sources import Partition, Source
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
-__all__ = ["EncodedCache", "EncodedFile"]
-
-
 KEY, CHECKSUM = b"hornbeam.key", b"hornbeam.crc32"
 _HEADERS = 1 << 16  # most bytes of a file beside the rows
 

@@ -12,8 +12,6 @@ from typing import Any
 from hornbeam.data.files.stores import one_line
 from hornbeam.errors import DataError, import_extra
 
-__all__ = ["MISSING_MARKS", "arrow_types", "read_delimited"]
-
 # Texts that stand for a missing value; a cell is compared without the blanks around it.
 MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 _HEAD_BYTES = 1 << 20  # that may have the names of the columns

@@ -17,22 +17,6 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
 from hornbeam.errors import DataError
 
-__all__ = [
-    "KINDS",
-    "NOTHING",
-    "TEXT",
-    "Footer",
-    "add_folder_types",
-    "common_types",
-    "feature_kind",
-    "folder_array",
-    "folder_types",
-    "folder_values",
-    "merge_columns",
-    "read_footers",
-    "row_group_partitions",
-]
-
 # A column must have the same type in all files, except where it has nothing but nulls.
 NOTHING, NUMBERS, BOOLEANS, TEXT = "nothing", "numbers", "booleans", "text"
 CATEGORIES, ORDERED = "categories", "ordered categories"

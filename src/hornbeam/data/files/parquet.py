@@ -28,8 +28,6 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.logger import logger
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["ParquetSource"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetSource:

@@ -16,8 +16,6 @@ from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.errors import ContainerError, DataError
 
-__all__ = ["CodedColumn", "parquet_bytes", "write_parquet"]
-
 GROUP_ROWS = 1 << 18
 
 

@@ -12,8 +12,6 @@ from hornbeam.data.files.addresses import Address, as_path, is_remote
 from hornbeam.data.files.stores import in_store
 from hornbeam.errors import DataError, import_extra
 
-__all__ = ["Paths", "list_files", "need_arrow"]
-
 _WITH_BUCKETS = ("s3", "gcs", "abfs")  # pyarrow's types of stores
 
 type Paths = str | Path | Iterable[str | Path]

@@ -7,8 +7,6 @@ import numpy as np
 
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["Profile"]
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:

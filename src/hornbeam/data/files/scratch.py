@@ -24,8 +24,6 @@ from hornbeam.data.files.atomic_write import (
 )
 from hornbeam.errors import StorageError
 
-__all__ = ["WrittenRows", "open_draft", "remove_drafts", "scratch_folder"]
-
 _PREFIX = "hornbeam-"
 _IN_USE = "in-use"  # name of the file that the owner of a folder keeps locked; the machine's name follows
 

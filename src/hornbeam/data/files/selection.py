@@ -30,8 +30,6 @@ from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError, HornbeamError, ParameterError, warn
 from hornbeam.typing import Bools, Counts, Floats, Label
 
-__all__ = ["Extract", "Selection", "part_rows", "read_rows", "select"]
-
 MOST_ROWS = 1 << 20  # of a part
 MOST_VALUES = 1 << 26  # of a part, of 8 bytes once decoded, unless it has only `SHORT_ROWS` rows
 SHORT_ROWS = 1 << 16

@@ -11,8 +11,6 @@ from hornbeam.data.files.addresses import is_remote, needs_escapes, without_cred
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.logger import logger
 
-__all__ = ["file_errors", "in_store", "one_line", "open_parquet", "read_file", "read_in_turn", "stat"]
-
 WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before the second, third, ... attempt
 
 # Errors that do not go away. pyarrow has one type for nearly all errors of stores, so their texts are searched.

@@ -21,8 +21,6 @@ from hornbeam.data.weights import class_factors, no_weight_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Category, Counts, Floats, Indices, Label
 
-__all__ = ["FileSummary", "WeightScale", "summarise_files", "summarise_weights"]
-
 
 @dataclass(slots=True)
 class FileSummary:

@@ -24,19 +24,6 @@ from hornbeam.data.reading.columns import decimals_as_floats
 from hornbeam.data.schema import Feature
 from hornbeam.errors import DataError, SchemaError
 
-__all__ = [
-    "check_columns",
-    "column_type",
-    "concat_tables",
-    "json_values",
-    "parquet_files",
-    "parquet_shape",
-    "read_column",
-    "read_parts",
-    "read_table",
-    "write_parts",
-]
-
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 _TEXT = re.compile("(large_|fixed_size_)?(string|binary)")  # Arrow's names of types
 _PART_ROWS = 1 << 17

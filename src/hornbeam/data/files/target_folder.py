@@ -14,8 +14,6 @@ from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.data.files.stores import in_store, open_parquet
 from hornbeam.errors import DataError, StorageError
 
-__all__ = ["TargetFolder"]
-
 
 @dataclass(frozen=True, slots=True)
 class TargetFolder:

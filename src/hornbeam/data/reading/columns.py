@@ -20,18 +20,6 @@ from hornbeam.data.schema import Feature, Kind, sorted_categories
 from hornbeam.errors import DataError, HornbeamError, SchemaError
 from hornbeam.typing import Bools, Category, Floats
 
-__all__ = [
-    "EXACT",
-    "MISSING",
-    "UNSEEN",
-    "Column",
-    "as_data_error",
-    "check_arrow",
-    "decimals_as_floats",
-    "loses_digits",
-    "unusable_column_error",
-]
-
 EXACT = 2**53  # float64 represents every whole number up to here
 MISSING = -1
 UNSEEN = -2

@@ -29,17 +29,6 @@ from hornbeam.errors import ContainerError, DataError, MissingExtraError, Parame
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = [
-    "drop_extra_columns",
-    "is_sparse",
-    "read_features",
-    "recombine_rows",
-    "select_columns",
-    "take_column",
-    "take_rows",
-    "to_dense",
-]
-
 _MOST_BYTES = 2**32  # of a sparse matrix as dense data
 
 

@@ -12,16 +12,6 @@ from hornbeam.data.schema import Schema, generated_names, numeric_features
 from hornbeam.errors import ContainerError, DataError, SchemaError
 from hornbeam.typing import Bools, Floats, Label
 
-__all__ = [
-    "RawColumns",
-    "as_array",
-    "check_shape",
-    "is_named_rows",
-    "missing_columns_error",
-    "read_named_rows",
-    "renamed_columns_error",
-]
-
 RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
     "or array.reshape(1, -1) if it contains a single sample."

@@ -13,8 +13,6 @@ from hornbeam.tree.importance import importance
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["BoostedTrees"]
-
 _TAG = b"hornbeam boosted 1"
 
 

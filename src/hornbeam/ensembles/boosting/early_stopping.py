@@ -10,8 +10,6 @@ from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Floats
 
-__all__ = ["EarlyStopping", "Validation"]
-
 
 @dataclass(frozen=True, slots=True)
 class EarlyStopping:

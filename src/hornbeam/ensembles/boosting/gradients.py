@@ -12,8 +12,6 @@ from hornbeam.errors import DataError
 from hornbeam.kernels.leafwise import Gradients
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["GradientScale"]
-
 _GRADIENT_BITS = 61  # the sum of all rows, each at the largest gradient, is below 2**61 steps
 _PAIR_BITS = 62  # of the sum of hessians and the number of rows, side by side in one integer
 _ROUNDING = 2.0**-52  # relative rounding error of the kernel's sum of floats, for each row

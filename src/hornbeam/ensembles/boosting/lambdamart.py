@@ -13,8 +13,6 @@ from hornbeam.kernels.elementary import exp2
 from hornbeam.kernels.leafwise import lambdas
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["LambdaLoss", "Queries"]
-
 _MOST_RELEVANT = 64.0  # the gain of relevance l is 2**l - 1
 
 

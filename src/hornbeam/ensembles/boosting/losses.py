@@ -16,17 +16,6 @@ from hornbeam.growing.leafwise import GrownTree
 from hornbeam.kernels.elementary import exp, log
 from hornbeam.typing import Bools, Floats
 
-__all__ = [
-    "BinaryLogLoss",
-    "LeafInputs",
-    "Loss",
-    "NewtonLeaves",
-    "Poisson",
-    "SoftmaxLoss",
-    "SquaredError",
-    "class_loss",
-]
-
 _RAREST = 1e-15  # the probability of a class without rows
 _LEAST = 0.01  # least probability from another model: nearer to 0, a wrong one makes Newton steps diverge
 

@@ -11,8 +11,6 @@ from hornbeam.ensembles.boosting.losses import LeafInputs, NewtonLeaves
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Floats
 
-__all__ = ["QuantileLoss", "weighted_quantile"]
-
 
 @dataclass(frozen=True, slots=True)
 class QuantileLoss(NewtonLeaves):

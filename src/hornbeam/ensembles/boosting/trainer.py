@@ -23,8 +23,6 @@ from hornbeam.kernels.subtree import child_key
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Codes, Counts, Floats
 
-__all__ = ["Boosting", "BoostingResult", "RowSampler"]
-
 _LARGEST_RATE = 100.0
 _HELD_OUT = 2**63  # key of the held-out rows; rounds are numbered from 0
 

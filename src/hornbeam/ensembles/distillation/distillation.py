@@ -29,8 +29,6 @@ from hornbeam.tree.walk import pull_up
 from hornbeam.tuning.simulation import GroupDependence
 from hornbeam.typing import Floats
 
-__all__ = ["MOST_SEARCHED", "Distillation", "recombined"]
-
 type _RowTeacher = Callable[[NDArray[np.intp]], Floats]
 
 MOST_SEARCHED = 64  #: leaves of a tree that is found by lookahead

@@ -16,8 +16,6 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.slopes import NO_CATEGORY, Slopes
 from hornbeam.typing import Floats
 
-__all__ = ["LeafSlopes"]
-
 _RIDGE = 0.002
 _SWEEPS = 50
 _LEAST_SCALE = 1e-6  # of a term, relative to its largest value: below, rounding would decide

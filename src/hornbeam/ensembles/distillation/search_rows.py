@@ -17,8 +17,6 @@ from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["STEPS", "UNIT", "SearchRows", "class_steps", "grow_soft", "relative_weights", "with_means"]
-
 STEPS = 4096  #: of the mean weight of a row
 _MOST_STEPS = 2**20  # of a row; a heavier one counts as this much
 _MAX_BINS = 64  # of a numeric feature: more cuts cost time and explain hardly more

@@ -15,8 +15,6 @@ from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["SmallTree"]
-
 # Rows of a search: labels of a teacher have little noise. A prime, so that a sample of rows has no pattern.
 _MOST_ROWS = 11_987
 _MOST_FEATURES = 32

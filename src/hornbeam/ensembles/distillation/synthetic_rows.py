@@ -13,8 +13,6 @@ from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.route import route
 
-__all__ = ["SyntheticRows"]
-
 type Rows = NDArray[np.intp]
 
 _MOST_VALUES = 50_000_000  # of all synthetic rows together

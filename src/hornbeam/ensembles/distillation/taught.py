@@ -14,8 +14,6 @@ from hornbeam.tree.evidence.count import recount
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["Taught"]
-
 _MOST_ROWS = 20_000  # that the teacher is fitted to; more rows are counted in the tree, and teach hardly more
 
 

@@ -20,8 +20,6 @@ from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Floats
 
-__all__ = ["Teacher", "TeacherResult", "fit_teacher"]
-
 _TREES = 100
 _FOLDS = 3
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the boosted trees in the prediction

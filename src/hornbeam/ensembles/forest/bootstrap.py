@@ -12,8 +12,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["Bootstrap", "Sample"]
-
 _MOST_COPIES = 2**26  # larger total weights multiply the draws instead of being drawn copy by copy
 _BITS = 53  # of a random number: the precision of float64
 

@@ -14,8 +14,6 @@ from hornbeam.tree.importance import importance
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["Forest"]
-
 _TAG = b"hornbeam forest 1"
 
 

@@ -11,8 +11,6 @@ from hornbeam.logger import log_progress, logger
 from hornbeam.out_of_core import Plan, count_trees_on_all
 from hornbeam.out_of_core.sample import draw_sample
 
-__all__ = ["SourceForest", "fit_forest"]
-
 
 class SourceForest(NamedTuple):
     """A forest with its out-of-bag predictions and smoother, and the rows that it was grown on."""

@@ -15,8 +15,6 @@ from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts
 
-__all__ = ["ForestGrowth", "GrownTrees", "grow_trees"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestGrowth:

@@ -17,8 +17,6 @@ from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["OutOfBag", "OutOfBagVotes", "truth_of"]
-
 _ENOUGH = 30_000  # distinct rows that smoother and temperature are chosen by
 _SUM_BITS = 62  # of sums of predictions, so that they fit 64 bits with their sign
 _SMALLEST_EXPONENT = -1000

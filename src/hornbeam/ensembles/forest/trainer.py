@@ -20,8 +20,6 @@ from hornbeam.smoothing import Borrowing, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["BINS", "SMOOTHING_CANDIDATES", "ForestResult", "ForestTrainer", "GrownForest", "default_grower"]
-
 type Listener = Callable[[int], None] | None
 
 BINS = (

@@ -14,8 +14,6 @@ from hornbeam.errors import warn
 from hornbeam.logger import bytes_text
 from hornbeam.tuning import CrossFitted
 
-__all__ = ["warn_about_classes", "warn_about_columns", "warn_about_rows", "warn_about_source"]
-
 _MOST_SHOWN = 5
 _NOTES = {
     Check.IDENTIFIER: " (an identifier?)",

@@ -15,8 +15,6 @@ from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
 
-__all__ = ["PredictionColumns", "TreeColumns", "class_columns"]
-
 _MOST_REASONS = 1_000
 
 

@@ -18,8 +18,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, MissingExtraError, ParameterError, warn
 from hornbeam.typing import Floats
 
-__all__ = ["Training", "classes_of", "open_training", "read_classes", "read_numeric"]
-
 
 class Training(NamedTuple):
     """The rows of a fit, their class labels (None for numbers), and the engine and the cache of codes to use."""

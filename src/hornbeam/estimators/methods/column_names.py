@@ -9,8 +9,6 @@ import numpy as np
 from hornbeam.data.reading.frame import select_columns
 from hornbeam.data.schema import Schema
 
-__all__ = ["ColumnsByName", "required_columns"]
-
 
 class ColumnsByName:
     """A fitted estimator that selects its columns by name."""

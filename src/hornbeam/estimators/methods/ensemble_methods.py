@@ -23,8 +23,6 @@ from hornbeam.estimators.parameters.fields import ForestParameters
 from hornbeam.estimators.parameters.validators import n_threads, resolve_trees, size
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["BoostingMethods", "ForestMethods", "oob_mask"]
-
 
 class _EnsembleMethods(PredictsTo):
     """Feature importances of several trees."""

@@ -8,8 +8,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from hornbeam.typing import Floats
 
-__all__ = ["ClassifierMethods", "HornbeamEstimator"]
-
 
 class _Hidden:
     """An attribute that an estimator seems not to have."""

@@ -19,8 +19,6 @@ from hornbeam.typing import Floats
 if TYPE_CHECKING:
     from hornbeam.explain import Counterfactuals, Drift, Explanations, Leaves, ShapValues
 
-__all__ = ["ExplainMethods"]
-
 
 class ExplainMethods(ReadsRows):
     """Explanations of an estimator with one fitted tree in `tree_`."""

@@ -14,8 +14,6 @@ from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.estimators.parameters.validators import parameter_error
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["InitialScores", "predicted_scores"]
-
 
 class InitialScores(NamedTuple):
     """A fitted clone of `init`, and the initial scores of the training rows.

@@ -12,8 +12,6 @@ from weakref import finalize
 
 from hornbeam.errors import BusyError
 
-__all__ = ["exclusive", "serialised"]
-
 _TABLE_LOCK = Lock()
 _LOCKS: dict[int, Any] = {}  # from the id of an estimator to its RLock
 

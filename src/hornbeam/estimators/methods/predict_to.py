@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hornbeam.estimators.inputs.prediction_columns import PredictionColumns
     from hornbeam.out_of_core.predict import Predictions
 
-__all__ = ["PredictsTo", "TreePredictsTo"]
-
 
 class PredictsTo(ReadsRows):
     """Predictions written to files, for any estimator."""

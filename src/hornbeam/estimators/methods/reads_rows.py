@@ -20,8 +20,6 @@ from hornbeam.estimators.methods.column_names import ColumnsByName, required_col
 if TYPE_CHECKING:
     from hornbeam.explain.unseen import Unseen
 
-__all__ = ["ReadsRows", "accepts_source"]
-
 
 class ReadsRows(ColumnsByName):
     """A fitted estimator that reads rows by its schema, and checks names of columns as scikit-learn does."""

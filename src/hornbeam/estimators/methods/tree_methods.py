@@ -37,8 +37,6 @@ from hornbeam.typing import Counts, Floats, Indices
 if TYPE_CHECKING:
     from hornbeam.editing.editor import TreeEditor
 
-__all__ = ["TreeMethods"]
-
 
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
 

@@ -14,8 +14,6 @@ from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts
 
-__all__ = ["forget", "update"]
-
 
 def update(estimator: Any, table: Table, sample_weight: Any, factor: float) -> None:
     """Multiply the old evidence by `factor`, then add the rows of a table."""

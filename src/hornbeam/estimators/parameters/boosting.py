@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.boosting.trainer import Boosting
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.parameters.validators import (
-    MOST_BINS,
     integer,
     is_named,
     is_whole,
@@ -21,8 +21,6 @@ from hornbeam.estimators.parameters.validators import (
     resolve_trees,
 )
 from hornbeam.growing.leafwise import Leafwise
-
-__all__ = ["boosting_trainer"]
 
 # Up to this many rows and classes "auto" chooses the number of rounds by folds: more trees, and no row is lost.
 _FEW_ROWS, _FEW_CLASSES = 5_000, 10

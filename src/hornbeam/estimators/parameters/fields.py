@@ -7,17 +7,6 @@ scikit-learn takes an instance of the class itself. A new parameter is a line he
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-__all__ = [
-    "BoostingParameters",
-    "BoostingRegressorParameters",
-    "ForestClassifierParameters",
-    "ForestParameters",
-    "PathConstraints",
-    "RankerParameters",
-    "TreeClassifierParameters",
-    "TreeParameters",
-]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _GrowingParameters:

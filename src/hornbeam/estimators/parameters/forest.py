@@ -22,8 +22,6 @@ from hornbeam.estimators.parameters.validators import (
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Smoother
 
-__all__ = ["forest_trainer"]
-
 
 def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = None) -> ForestTrainer:
     """Make the trainer of a `ForestClassifier` or a `ForestRegressor`.

@@ -15,8 +15,6 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import replace_subtree
 
-__all__ = ["forbidden_pairs", "interaction_groups", "resolve_forced"]
-
 _GROUPS = "'pairwise', 'no_interactions', or groups of features, by name or index"
 _BELOW = "a dict from a feature to the features that may not be used below it"
 _EXPECTED = (

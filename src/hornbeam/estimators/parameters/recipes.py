@@ -46,18 +46,6 @@ if TYPE_CHECKING:
     from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
     from hornbeam.ensembles.distillation.taught import Taught
 
-__all__ = [
-    "READABLE",
-    "has_teacher",
-    "make_grower",
-    "make_smoother",
-    "resolve_slopes",
-    "small_tree_rows",
-    "smoothing_options",
-    "taught_fitter",
-    "tree_fitter",
-]
-
 _CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, two slopes per leaf
 _LEAVES, _DEPTH, _SLOPES = 16, 7, 2

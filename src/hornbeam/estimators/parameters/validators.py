@@ -12,30 +12,6 @@ from joblib import cpu_count
 from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.errors import ParameterError, shown
 
-__all__ = [
-    "MOST_BINS",
-    "boolean",
-    "choice",
-    "integer",
-    "is_named",
-    "is_number",
-    "is_whole",
-    "limit",
-    "lookup",
-    "monotone_signs",
-    "n_threads",
-    "number",
-    "parameter_error",
-    "resolve_bins",
-    "resolve_features",
-    "resolve_rows",
-    "resolve_seed",
-    "resolve_trees",
-    "size",
-    "smoother_or_pruner",
-    "unknown_name_error",
-]
-
 _MOST = 2**63 - 1  # largest integer of the kernels
 _MOST_TREES = 1_000_000
 _MOST_THREADS = 1_024

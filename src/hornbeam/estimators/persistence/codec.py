@@ -32,9 +32,6 @@ from hornbeam.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["REGISTRY", "estimator_class", "pack_estimator", "tree_model", "unpack_estimator"]
-
-
 # Module and kind of file of each estimator. A module is imported on demand: a tree alone is read and written without
 # scikit-learn.
 REGISTRY = {

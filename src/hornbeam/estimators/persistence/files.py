@@ -19,8 +19,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 from hornbeam.tuning.size_choice import size_path
 
-__all__ = ["diff", "load", "save", "trusted_types"]
-
 
 def save(model: Any, path: str | PathLike[str]) -> None:
     """Save a tree or a fitted estimator to a file.

@@ -14,8 +14,6 @@ from hornbeam.errors import StorageError
 from hornbeam.storage.values import NUMBERS
 from hornbeam.typing import Floats
 
-__all__ = ["decode_class_weight", "decode_classes", "encode_classes"]
-
 _MOST_CHARACTERS = 2**22  # of an array of labels
 
 

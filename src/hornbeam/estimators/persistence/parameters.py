@@ -16,15 +16,6 @@ from hornbeam.tree import Step, Tree
 from hornbeam.tree.decision import Costs
 from hornbeam.typing import Label
 
-__all__ = [
-    "build_estimator",
-    "check_predict_parameters",
-    "decode_step",
-    "encode_parameters",
-    "encode_step",
-    "without_unset",
-]
-
 _UNSET = frozenset(field.name for field in fields(PathConstraints))  # not written
 
 

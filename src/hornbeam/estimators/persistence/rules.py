@@ -16,8 +16,6 @@ from hornbeam.tree.check import check_belief
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
 
-__all__ = ["decode_rules", "encode_rules"]
-
 
 def encode_rules(rules: RuleSet) -> dict[str, Any]:
     """Return rules as plain values."""

@@ -15,8 +15,6 @@ from hornbeam.estimators.persistence.files import pack_learned, unpack
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Step
 
-__all__ = ["from_plain", "to_plain"]
-
 _MODEL = "_model"  # key of the bytes in the state
 # Attributes that are in the bytes.
 _LEARNED = frozenset(

@@ -8,8 +8,6 @@ from hornbeam.growing.split_gains import NodeCells, Parts, changed_rules
 from hornbeam.kernels import levelwise
 from hornbeam.typing import Floats
 
-__all__ = ["all_candidates", "best_candidates"]
-
 _MOST_CODES = 4_000_000  # in the children of all splits that are listed
 
 

@@ -19,8 +19,6 @@ from hornbeam.growing import Criterion, impurity
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
 
-__all__ = ["candidates_of"]
-
 
 def candidates_of(
     counted: CountedNode, column: int | None = None, held_out: HeldOut | None = None

@@ -20,8 +20,6 @@ from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["CountedNode", "association", "refuse_empty"]
-
 
 class TargetUnits(NamedTuple):
     """The value of one step of weight, sum and sum of squares of a numeric target, and their ratios."""

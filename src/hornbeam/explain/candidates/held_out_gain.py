@@ -29,8 +29,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["HeldOut", "child_of_row"]
-
 _SQUARE = slice(3, 7)  # columns of the sums: rows, weight, target, then sums of squares in four parts
 _TARGET_SQUARE, _BOTH_SQUARE = slice(7, 11), slice(11, 15)
 _SPARE_BITS = 2  # of the target, so that its sum with the weight fits the kernel

@@ -19,8 +19,6 @@ from hornbeam.growing import Grower
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 
-__all__ = ["candidate_splits", "candidates_at", "check_node", "competitors", "find_column"]
-
 
 def candidate_splits(
     model: Any,

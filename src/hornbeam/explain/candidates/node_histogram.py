@@ -20,8 +20,6 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import descendants, features_above, path, pull_up
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["NodePlace"]
-
 _MOST_CELLS = (
     1 << 24
 )  # of a histogram that is divided by the children of the node, if there are more than a few

@@ -22,8 +22,6 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["NodeRows"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeRows:

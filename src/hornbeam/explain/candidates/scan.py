@@ -11,8 +11,6 @@ from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.subtree import Missing, Nominal
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["OVERLOOKED", "TIE", "Candidate", "scan"]
-
 TIE = 1e-6  # C4.5: a gain up to this is none
 _CLOSE = 1e-5  # C4.5: values as close as this are not separated
 # Up to this many categories the kernel tries all subsets, if there are more than two classes.

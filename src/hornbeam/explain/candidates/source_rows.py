@@ -26,8 +26,6 @@ from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["SourceRows"]
-
 _MOST_NARROW = 2**31  # rows that may be counted in 32 bits
 _MOST_CELLS = 1 << 25  # of the histograms of one pass: 512 MB with weights
 

@@ -12,8 +12,6 @@ from hornbeam.grid import Grid
 from hornbeam.growing import Criterion
 from hornbeam.tree.condition import Condition
 
-__all__ = ["CandidateChild", "CandidateSplit", "CandidateSplits"]
-
 _MOST_LINES = 100
 _MOST_CHILDREN = 6  # in a line
 _MOST_CATEGORIES = 4  # in the condition of a child, in a line

@@ -18,8 +18,6 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import single_tree, unwrap
 from hornbeam.typing import Floats
 
-__all__ = ["TrainingRows", "class_weight_of", "open_training", "refuse_unseen", "tree_and_recipe"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:

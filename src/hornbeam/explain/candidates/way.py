@@ -12,8 +12,6 @@ from hornbeam.kernels.subtree import GrowthSpec
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.typing import Bools, Counts, Indices
 
-__all__ = ["Direction", "Sweep", "Way", "scan_order"]
-
 type Direction = Literal["left", "right", "own", "every"]
 """Where rows with a missing value go: to the first or second child, to a child of their own, or to every child."""
 

@@ -15,8 +15,6 @@ from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import leaves_below, push_down
 from hornbeam.typing import Counts
 
-__all__ = ["DisplaySubset", "display_subset"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DisplaySubset:

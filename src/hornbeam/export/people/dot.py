@@ -19,8 +19,6 @@ from hornbeam.export.wording import (
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
-__all__ = ["to_dot"]
-
 
 def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     r"""Write a tree as a DOT graph: inner nodes with their feature, edges with conditions, leaves with predictions.

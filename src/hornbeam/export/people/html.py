@@ -31,8 +31,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Floats
 
-__all__ = ["to_html"]
-
 _MAX_TEST = 72  # letters
 _MAX_CLASS = 32
 _MAX_TERM = 120

@@ -14,8 +14,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path, slots
 
-__all__ = ["to_markdown"]
-
 
 def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
     """Write a tree as a Markdown table of its leaves: the tests of the path, the prediction, the evidence.

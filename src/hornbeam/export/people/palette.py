@@ -8,8 +8,6 @@ import numpy as np
 from hornbeam.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["CLASS_COLOURS", "OTHERS", "bar", "bars", "on_scale"]
-
 # A palette for colour-blind readers (Okabe and Ito, "Color universal design", 2008).
 CLASS_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 OTHERS = "#d8d8d8"

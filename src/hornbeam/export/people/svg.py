@@ -27,8 +27,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["to_svg", "tree_layout"]
-
 _LETTER_WIDTH = 7.3  # of most letters at 13 pixels
 _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the bar of probabilities
 _LINE = 15  # height of each line of a leaf after the second: its terms

@@ -14,8 +14,6 @@ from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Label
 
-__all__ = ["to_text"]
-
 _MAX_INDENT = 32  # levels; deeper lines have the number of levels that are not indented
 _MAX_WIDTH = 64  # of the tests; predictions are aligned unless their test is wider
 

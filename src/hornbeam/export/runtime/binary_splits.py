@@ -9,8 +9,6 @@ import numpy as np
 
 from hornbeam.tree import Skeleton
 
-__all__ = ["BinarySplit", "binary_splits"]
-
 _NEXT = None  # target of a branch: the next split of the same node
 
 

@@ -11,8 +11,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
 
-__all__ = ["to_matrix"]
-
 
 def to_matrix(tree: Tree | HasTree, X: Any) -> Floats:
     """Convert rows to the float matrix that the models of `to_onnx`, `to_treelite` and `to_shap` read.

@@ -21,8 +21,6 @@ from hornbeam.typing import Label
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
 
-__all__ = ["to_onnx"]
-
 # Versions of one release: the tree operators, the other operators and the file format.
 _VERSIONS = {5: (18, 9), 3: (15, 8), 1: (9, 4)}
 _LARGEST_FLOAT32_ID = 2**24

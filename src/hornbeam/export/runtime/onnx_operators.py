@@ -16,8 +16,6 @@ from hornbeam.typing import Floats
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["SlopeOperators", "tree_ensemble", "tree_ensemble_regressor"]
-
 _LEQ, _MEMBER = 0, 6  # codes of the modes of TreeEnsemble
 
 

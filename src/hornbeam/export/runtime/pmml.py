@@ -17,8 +17,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Category, Label
 
-__all__ = ["to_pmml"]
-
 _MAX_DEPTH = 500  # XML readers and writers recurse
 _PLAIN = re.compile(r'[^\s"\\]+')  # text that needs no quotes inside an Array
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even escaped

@@ -14,8 +14,6 @@ from hornbeam.tree.slopes import Term
 from hornbeam.tree.walk import path
 from hornbeam.typing import Label
 
-__all__ = ["segments"]
-
 _NEVER = -1e300  # the score of a class of probability 0: not every reader accepts infinity
 
 

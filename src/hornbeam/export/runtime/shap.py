@@ -16,8 +16,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 
-__all__ = ["to_shap"]
-
 _MAX_COPIES = 100_000
 _TINY_WEIGHT = 1e-6  # of a node without rows: shap divides by the weight
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from treelite import Model
     from treelite.model_builder import ModelBuilder
 
-__all__ = ["to_treelite"]
-
 
 def to_treelite(tree: Tree | HasTree) -> Model:
     """Make a treelite model of a tree, for GTIL, the Forest Inference Library and other readers of treelite.

@@ -14,8 +14,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Label
 
-__all__ = ["to_javascript"]
-
 _EXACT = 2**53  # larger whole numbers are rounded in JavaScript
 
 

@@ -14,8 +14,6 @@ from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.slopes import Slopes
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["LookupTables", "node_scores"]
-
 type _Lists = dict[str, list[Any]]
 
 

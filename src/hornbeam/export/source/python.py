@@ -10,8 +10,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Label
 
-__all__ = ["to_python"]
-
 _PUBLIC = ("CLASSES", "FEATURES")  # tables whose names have no underscore
 
 

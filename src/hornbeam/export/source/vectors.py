@@ -15,8 +15,6 @@ from hornbeam.tree import Tree
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["TestVectors"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TestVectors:

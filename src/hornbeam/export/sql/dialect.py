@@ -15,8 +15,6 @@ from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.checks import check_text
 from hornbeam.typing import Category, Label
 
-__all__ = ["DIALECTS", "Dialect", "alias", "constant_table", "find_dialect", "identifier", "text_literal"]
-
 _EXACT_INTEGERS = 2**53
 
 

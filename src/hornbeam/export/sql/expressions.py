@@ -17,8 +17,6 @@ from hornbeam.tree import Condition, Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.walk import leaves_below
 
-__all__ = ["SplitExpressions", "either", "is_among", "rule_condition"]
-
 
 @dataclass(frozen=True, slots=True)
 class SplitExpressions:

@@ -16,8 +16,6 @@ from hornbeam.export.sql.dialect import alias, constant_table
 from hornbeam.export.sql.expressions import SplitExpressions
 from hornbeam.tree.slopes import Term
 
-__all__ = ["Tables", "fractional_tables", "sloped_tables"]
-
 type Tables = list[tuple[str | exp.TableAlias, exp.Expression]]
 
 _ROUTED, _DISTANCES, _LEAVES = "hornbeam_routed", "hornbeam_distances", "hornbeam_leaves"

@@ -10,8 +10,6 @@ from hornbeam.rules.rule import rules_of
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
-__all__ = ["rules_where", "to_sql"]
-
 
 def to_sql(
     tree: Tree | HasTree,

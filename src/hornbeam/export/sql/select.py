@@ -15,8 +15,6 @@ from hornbeam.export.sql.expressions import SplitExpressions
 from hornbeam.export.sql.prediction_tables import Tables, fractional_tables, sloped_tables
 from hornbeam.tree import Costs, Tree
 
-__all__ = ["probability_names", "select_statement"]
-
 _INPUTS, _ROUTED, _PREDICTIONS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_predictions"
 _COSTS = "hornbeam_costs"
 _WORD = re.compile(r"[a-z0-9_]{1,60}", re.ASCII | re.IGNORECASE)  # a name in every database, without quotes

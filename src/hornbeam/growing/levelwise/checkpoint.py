@@ -29,8 +29,6 @@ from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
 from hornbeam.tree.tree import Step
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["Checkpoint", "State"]
-
 _FORMAT = b"hornbeam checkpoint 1\n"  # increased when growing changes: no tree may mix two versions
 _LONGEST_HEADER = 1 << 24
 _NODES = dict.fromkeys(Nodes._fields, "<i4") | {

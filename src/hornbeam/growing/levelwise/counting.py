@@ -26,8 +26,6 @@ from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Split
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["ChosenSplit", "find_splits"]
-
 _NODES_PER_THREAD = 32  # a node takes some tenths of a millisecond: for fewer, starting a thread does not pay
 
 

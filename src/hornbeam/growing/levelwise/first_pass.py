@@ -24,8 +24,6 @@ from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["ClassWeightedSource", "RowSummary", "SourceSearch", "search_source", "summarise_rows"]
-
 
 class RowSummary(NamedTuple):
     """Evidence of all rows, their number, whether they have weights, and the format of rows.

@@ -19,8 +19,6 @@ from hornbeam.kernels.levelwise import SQUARE_PARTS
 from hornbeam.kernels.subtree import Cells, GrowthSpec
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["Batch", "Family", "Frontier", "PassBudget"]
-
 _MAX_COUNT32 = 2**31 - 1  # largest number of rows of a node that 32 bits can hold
 _MESSAGE_PART = 4  # the largest message is the budget divided by this
 _LEVELS_TO_MOVE = 4  # for fewer remaining levels, counting is cheaper than moving rows

@@ -23,8 +23,6 @@ from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Nodes, Rows
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["grow_subtrees", "next_round"]
-
 type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the position of each row's node in its block
 
 

@@ -11,8 +11,6 @@ from hornbeam.kernels.route import Slots, narrow_slots
 from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRange, Nodes, Split, child_key
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["NodeList", "OpenNode", "attach_subtrees", "child_bounds", "may_split", "nodes_to_code_tree"]
-
 
 @dataclass(slots=True)
 class OpenNode:

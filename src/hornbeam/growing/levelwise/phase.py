@@ -34,8 +34,6 @@ from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["LevelPhase", "grow"]
-
 
 def grow(
     settings: GrowthSettings,

@@ -15,8 +15,6 @@ from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, as_data_error
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["OTHER_ROWS", "NodeOfRowCache", "TaskContext", "check_same_rows"]
-
 OTHER_ROWS = (
     "a node has other rows than were counted before",
     (

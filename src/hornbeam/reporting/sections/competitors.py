@@ -19,8 +19,6 @@ from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
 from hornbeam.tree.condition import path_conditions
 
-__all__ = ["competitor_grid", "competitor_section"]
-
 _MOST_NODES, _MOST_SPLITS, _MOST_LETTERS = 40, 5, 90
 _ANOTHER = (
     "The split of the tree is not the best of its feature here, so it is not listed; agreement is with it."

@@ -14,8 +14,6 @@ from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
 
-__all__ = ["class_grid", "decile_grid", "discrimination_section", "discrimination_text"]
-
 _MOST_CLASSES = 60
 
 

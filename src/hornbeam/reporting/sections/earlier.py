@@ -18,8 +18,6 @@ from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.typing import Bools
 
-__all__ = ["earlier_grids", "earlier_section", "earlier_text"]
-
 _MOST_PAIRS, _MOST_NODES = 40, 10
 
 

@@ -17,8 +17,6 @@ from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
 from hornbeam.tree.skeleton import EVERY_CHILD
 
-__all__ = ["NO_MEDIANS", "feature_grid", "feature_section"]
-
 NO_MEDIANS = "There are no medians, because the rows are not in memory."
 
 _MOST_FEATURES, _MOST_NAMED, _MOST_CATEGORIES, _DIGITS = 300, 30, 3, 4

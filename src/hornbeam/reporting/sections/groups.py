@@ -17,8 +17,6 @@ from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["group_grid", "group_section", "group_text"]
-
 _FEW_ROWS = 30
 
 

@@ -19,8 +19,6 @@ from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import unsmoothed
 from hornbeam.tuning.size_choice import STEP
 
-__all__ = ["provenance_section", "setting_text"]
-
 _MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 60, 60, 400
 _MOST_EDITS = 300
 

@@ -18,8 +18,6 @@ from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
 from hornbeam.tree.decision import Costs
 
-__all__ = ["calibration_section", "decision_section", "round_scale", "rule_sentence", "thresholds"]
-
 _MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES, _MOST_POINTS = 4, 40, 8, 1000
 
 

@@ -13,8 +13,6 @@ from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.tree import unsmoothed
 
-__all__ = ["score_section", "scores_of"]
-
 _NOTE = (
     "Base rate is a model that always predicts the class frequencies of the training rows. In brackets are "
     f"{100 * LEVEL:g} % intervals; they hold for this tree and for rows like these. The report cannot check that the "

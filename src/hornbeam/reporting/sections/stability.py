@@ -11,8 +11,6 @@ from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.sections.tree import section
 
-__all__ = ["as_stability", "stability_section"]
-
 _MOST_LEAVES = 60
 _TEXT = (
     "The model was fitted again to random halves of the training rows, with other seeds. The spread of these fits is "

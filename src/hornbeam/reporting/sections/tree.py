@@ -10,18 +10,6 @@ from hornbeam.reporting.summary import prior_source
 from hornbeam.tree import Tree
 from hornbeam.tuning import size_path
 
-__all__ = [
-    "ABSENT",
-    "leaf_section",
-    "row_section",
-    "rule_section",
-    "section",
-    "size_section",
-    "tree_figure",
-    "tree_section",
-    "tree_tools",
-]
-
 ABSENT = "No test rows were given to this report, so this section is empty."
 
 

@@ -10,8 +10,6 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["adjust_bound_to_prior", "adjust_to_prior", "base_rate", "prior_factors"]
-
 _ROUNDING = 1e-6  # tolerance of the sum of rates
 
 

@@ -20,24 +20,6 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping, pull_up
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = [
-    "Counted",
-    "NodeCounter",
-    "check_schema",
-    "count_at_nodes",
-    "count_on_all",
-    "count_rows",
-    "count_trees_on_all",
-    "evidence_units",
-    "finer_unit",
-    "fractional_unit",
-    "integer_weights",
-    "recount",
-    "sum_at_nodes",
-    "table_sums",
-    "with_counts",
-]
-
 _FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
 _MAX_WEIGHT = 2**50  # sums and products of smaller weights are exact in float64 and int64
 

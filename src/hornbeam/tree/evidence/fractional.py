@@ -20,8 +20,6 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.tree import Tree, node_weight
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Arrivals", "child_shares", "count_fractional", "known_weight", "next_slots", "route_fractional"]
-
 type _Ids = NDArray[np.intp]
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from hornbeam.tree.level_order import nearest_with_rows
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["means", "variances"]
-
 
 def means(parent: NDArray[Any], evidence: Counts, unit: Floats) -> Floats:
     """Divide sums by weights; evidence has weight, weighted sum and weighted sum of squares.

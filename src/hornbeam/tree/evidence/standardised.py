@@ -12,8 +12,6 @@ from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["StandardisedTarget", "expect_classes", "impurities"]
-
 _ROUNDING = 2.0**-26  # relative deviation whose square is lost beside the square of the mean
 
 

@@ -23,8 +23,6 @@ from hornbeam.tree.tree import Step, Tree, node_weight
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["add_rows", "decay", "remove_rows"]
-
 _MAX_EVIDENCE = 2.0**62  # steps in a tree (`hornbeam.tree.check`)
 _BLOCK = 2.0**49  # steps counted at once: their sums are exact in float64
 _ROUNDING = 1e-9  # relative, of sums of squares

@@ -9,8 +9,6 @@ from hornbeam.export.source.c.program import Program, comment, string
 from hornbeam.export.wording import plain_label
 from hornbeam.tree.skeleton import summary
 
-__all__ = ["declarations"]
-
 
 def declarations(program: Program) -> str:
     """Write the head of the file."""

@@ -12,8 +12,6 @@ from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.wording import wrapped
 from hornbeam.typing import Indices
 
-__all__ = ["array", "bin_type", "binned_walk", "binning", "flat_walk", "nested", "smallest"]
-
 _MAX_NESTING = 30  # blocks; deeper subtrees become functions of their own
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from hornbeam.errors import ExportError
 from hornbeam.typing import Floats
 
-__all__ = ["NUMBERS", "Integer", "Number", "Real"]
-
 type Branches = list[tuple[str, int]]
 
 

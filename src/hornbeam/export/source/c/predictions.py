@@ -15,8 +15,6 @@ from hornbeam.export.wording import wrapped
 from hornbeam.tree import Costs
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["ONE", "accuracy", "fixed_point", "predictions", "stored"]
-
 ONE = {"uint8": 255, "uint16": 65_535}
 """The number that means probability 1, for each fixed-point type."""
 

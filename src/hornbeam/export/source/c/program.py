@@ -15,8 +15,6 @@ from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["OWN_NAMES", "Identifiers", "Program", "comment", "string"]
-
 OWN_NAMES = (
     "CLASSES",
     "DECLARATIONS_ONLY",

@@ -9,8 +9,6 @@ from hornbeam.export.source.c.numbers import Real
 from hornbeam.export.source.c.program import Program
 from hornbeam.export.wording import wrapped
 
-__all__ = ["NO_FUSED", "sloped_predictions"]
-
 NO_FUSED = """/* A fused multiplication and addition would round once instead of twice. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")

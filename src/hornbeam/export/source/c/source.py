@@ -21,8 +21,6 @@ from hornbeam.export.wording import wrapped
 from hornbeam.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
-__all__ = ["to_c"]
-
 _CHOICES = {
     "layout": ("if", "table", "bins"),
     "input": ("double", "float", "int32", "int16"),
