@@ -233,6 +233,12 @@ def test_growing_on_a_sample_of_rows_in_memory(rows):
     assert not hasattr(unnamed, "feature_names_in_")
 
 
+def test_a_source_with_class_weights_is_fitted_like_its_files(folder):
+    weighted = ParquetSource.open(folder, target="is", class_weight="balanced")
+    clf = TreeClassifier("cart", class_weight="balanced")
+    assert clf.fit(weighted).tree_.digest == clf.fit(folder, "is").tree_.digest
+
+
 def test_wrong_arguments_for_files_are_refused(rows, folder):
     with pytest.raises(ParameterError, match="y is a NoneType; expected the name of their column"):
         TreeClassifier().fit(folder)
@@ -241,6 +247,8 @@ def test_wrong_arguments_for_files_are_refused(rows, folder):
     source = ParquetSource.open(folder, target="is")
     with pytest.raises(ParameterError, match="X is a Source, which has its labels"):
         TreeClassifier().fit(source, rows["is"])
+    with pytest.raises(ParameterError, match="X is a Source, which has no class weights"):
+        TreeClassifier(class_weight="balanced").fit(source)
     with pytest.raises(HornbeamError, match="nothing"):
         TreeClassifier().fit(folder / "nothing.parquet", "is")
     with pytest.raises(NotFittedError):

@@ -13,8 +13,8 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.elementary import exact_sums
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
-from hornbeam.kernels.sums import exact_sums
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, spec_of
 

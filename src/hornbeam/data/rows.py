@@ -104,6 +104,11 @@ def open_rows(
         )
     if isinstance(X, Table) or is_source(X):
         _check_own(X, (y, weight, groups), target)
+        if class_weight is not None and factors is None and X.class_weight is None:
+            raise ParameterError(
+                f"class_weight={shown(class_weight)}: {_described(X)}, which has no class weights; expected one that "
+                "was opened with them (class_weight=). Open it so, or pass the paths of its files."
+            )
         if schema is not None:
             _check_schema(X, schema, needed, target is not None)
         return _weighted_source(X, factors)

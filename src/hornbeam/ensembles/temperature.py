@@ -4,8 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from hornbeam.kernels.elementary import exp, log
-from hornbeam.kernels.sums import dot, row_dots, row_sums
+from hornbeam.kernels.elementary import dot, exp, log, row_dots, row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.typing import Counts, Floats, Indices
 

@@ -15,7 +15,7 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.sources import Partition, Source, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.kernels.sums import exact_sums
+from hornbeam.kernels.elementary import exact_sums
 from hornbeam.tree.evidence.count import NodeCounter, evidence_units, fractional_unit
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.tree import Tree

@@ -13,8 +13,8 @@ from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Partition
 from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.elementary import dot
 from hornbeam.kernels.subtree import GrowthSpec, Rows
-from hornbeam.kernels.sums import dot
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 _MANY = 20  # per class but one: with K classes an order holds one of K - 1 directions

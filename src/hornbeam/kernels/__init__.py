@@ -9,6 +9,6 @@ Reading order:
 - ``route``: routing of rows and prediction; narrow slot maps.
 - ``sweep``: pruning.
 - ``smoothing``: borrowing in several trees; sampling of an HDP.
-- ``elementary``, ``sums``: arithmetic with the same bits on every machine.
+- ``elementary``: arithmetic with the same bits on every machine.
 - ``pool``: a thread pool.
 """

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.sums import row_dots, row_sums
+from hornbeam.kernels.elementary import row_dots, row_sums
 from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, least_costs
 from hornbeam.pruning.bottom_up import run_sweep, stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner

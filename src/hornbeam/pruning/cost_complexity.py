@@ -7,8 +7,7 @@ import numpy as np
 
 from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.elementary import log2
-from hornbeam.kernels.sums import row_dots, row_sums
+from hornbeam.kernels.elementary import log2, row_dots, row_sums
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.elementary import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.pruning.raising import raise_branches

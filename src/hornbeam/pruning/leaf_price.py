@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.sums import row_dots
+from hornbeam.kernels.elementary import row_dots
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import bottom_up
 from hornbeam.tree.edit import collapse, keep_best_leaves

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.elementary import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.tree.edit import collapse

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.kernels.elementary import log2
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.elementary import log2, row_sums
 from hornbeam.rules.coverage import Coverage
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.level_order import concat_ranges

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hornbeam.kernels.sums import dot
+from hornbeam.kernels.elementary import dot
 from hornbeam.typing import Bools, Floats
 
 _MEMORY = 10  # steps from which the curvature is estimated

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hornbeam.kernels.elementary import exp, log
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.elementary import exp, log, row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.leave_one_out import LeaveOneOut, Loss, check_loss
 from hornbeam.smoothing.smoother import NamedSmoother, check_number, check_rows

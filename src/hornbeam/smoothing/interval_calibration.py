@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.kernels.elementary import exp, log
-from hornbeam.kernels.sums import dot, row_dots
+from hornbeam.kernels.elementary import dot, exp, log, row_dots
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.means import variances

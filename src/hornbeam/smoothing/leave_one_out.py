@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.elementary import log
-from hornbeam.kernels.sums import row_dots, row_sums
+from hornbeam.kernels.elementary import log, row_dots, row_sums
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up, push_down

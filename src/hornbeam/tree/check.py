@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.elementary import row_sums
 from hornbeam.tree.arrays import expect, expect_array
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Schema
-from hornbeam.kernels.sums import row_sums
+from hornbeam.kernels.elementary import row_sums
 from hornbeam.tree.arrays import read_only
 from hornbeam.tree.check import check_tree
 from hornbeam.tree.decision import DecisionRule

@@ -6,8 +6,7 @@ from typing import Literal, Self
 
 import numpy as np
 
-from hornbeam.kernels.elementary import log
-from hornbeam.kernels.sums import row_dots
+from hornbeam.kernels.elementary import log, row_dots
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.tree.decision import Costs

@@ -12,8 +12,8 @@ from hornbeam.data.hashes import GOLDEN_GAMMA, splitmix64
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.row_order import break_ties, first_units, row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
+from hornbeam.kernels.elementary import dot, row_dots
 from hornbeam.kernels.pool import Pool
-from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree

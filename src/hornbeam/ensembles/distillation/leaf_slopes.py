@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.search_rows import SearchRows, relative_weights
+from hornbeam.kernels.elementary import dot
 from hornbeam.kernels.lookahead import LeafRules, fit_log_odds
-from hornbeam.kernels.sums import dot
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.slopes import NO_CATEGORY, Slopes

@@ -11,8 +11,8 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.table import Table
 from hornbeam.growing import Criterion, Grower
+from hornbeam.kernels.elementary import dot
 from hornbeam.kernels.lookahead import MOST_CODES, UNIT_VALUE, SoftRows
-from hornbeam.kernels.sums import dot
 from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices

@@ -16,7 +16,7 @@ from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.out_of_bag import truth_of
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.growing.leafwise import Leafwise
-from hornbeam.kernels.sums import dot, row_dots
+from hornbeam.kernels.elementary import dot, row_dots
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Floats
 

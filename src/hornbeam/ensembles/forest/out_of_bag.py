@@ -12,7 +12,7 @@ from hornbeam.data.numeric_target import largest_size
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
-from hornbeam.kernels.sums import dot, row_dots
+from hornbeam.kernels.elementary import dot, row_dots
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
