@@ -20,6 +20,7 @@
 Each message says what was found, what was expected and what to do.
 """
 
+import contextlib
 import warnings
 from functools import cache
 from importlib import import_module
@@ -176,11 +177,14 @@ def warn(message: str, category: type[Warning] = HornbeamWarning) -> None:
 
 @cache
 def _inside() -> tuple[str, ...]:
-    """Return the folders of Hornbeam, and of the wrapper that scikit-learn puts around `fit` for callbacks.
+    """Return the folders of Hornbeam and of scikit-learn's wrapper of `fit` for callbacks, and the file of contexts.
 
     scikit-learn is not imported for it, because the command line predicts without.
     """
     sklearn = find_spec("sklearn")
     places = (sklearn and sklearn.submodule_search_locations) or ()
     folders = [Path(__file__).parent, *(Path(place, "callback") for place in places)]
-    return tuple([f"{folder}{sep}" for folder in folders])  # not the files whose names begin like a folder
+    contexts = contextlib.__file__.removesuffix(
+        ".py"
+    )  # the whole name of a file is not taken for a prefix of it
+    return (contexts, *(f"{folder}{sep}" for folder in folders))  # no file whose name begins like a folder

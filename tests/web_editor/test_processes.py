@@ -22,7 +22,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
 from hornbeam import TreeClassifier, workbench
 from hornbeam.errors import HornbeamError
-from hornbeam.web_editor import Session
+from hornbeam.web_editor.session import Session
 from loan_rows import loans
 X, y = loans(300)
 model = TreeClassifier("cart", max_depth=4).fit(X, y)
