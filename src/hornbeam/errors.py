@@ -184,7 +184,5 @@ def _inside() -> tuple[str, ...]:
     sklearn = find_spec("sklearn")
     places = (sklearn and sklearn.submodule_search_locations) or ()
     folders = [Path(__file__).parent, *(Path(place, "callback") for place in places)]
-    contexts = contextlib.__file__.removesuffix(
-        ".py"
-    )  # the whole name of a file is not taken for a prefix of it
+    contexts = contextlib.__file__.removesuffix(".py")  # a whole name does not match
     return (contexts, *(f"{folder}{sep}" for folder in folders))  # no file whose name begins like a folder

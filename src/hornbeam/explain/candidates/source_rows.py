@@ -12,11 +12,12 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.rows import open_rows
 from hornbeam.data.sources import MemorySource, Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.node_histogram import NodePlace
-from hornbeam.explain.candidates.training_rows import open_training, refuse_unseen, tree_and_recipe
+from hornbeam.explain.candidates.training_rows import class_weight_of, refuse_unseen, tree_and_recipe
 from hornbeam.growing import Grower
 from hornbeam.growing.levelwise.first_pass import SourceSearch, search_source
 from hornbeam.growing.search import Search
@@ -52,7 +53,10 @@ class SourceRows:
         engine = LocalEngine() if engine is None else engine
         tree, recipe = tree_and_recipe(model, grower)
         recipe.grower.check_target(tree.schema)
-        source = open_training(tree, X, y, sample_weight, engine)
+        weight, target = class_weight_of(tree), tree.schema.target
+        source = open_rows(
+            X, y, sample_weight, schema=tree.schema, class_weight=weight, target=target, engine=engine
+        )
         encoding = _KnownRows.of(source, recipe.bin_source(source, engine))
         units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))
         search = search_source(

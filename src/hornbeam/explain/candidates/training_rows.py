@@ -6,9 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from hornbeam.data.encoded_rows import EncodedTable
-from hornbeam.data.engine import Engine
-from hornbeam.data.rows import open_rows, read_rows
-from hornbeam.data.sources import Source
+from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.growing import Grower
@@ -42,14 +40,6 @@ class TrainingRows:
         recipe.grower.check_target(table.schema)
         refuse_unseen(searched)
         return tree, cls(table, recipe.grower, EncodedTable.of(searched, recipe.bin(searched)))
-
-
-def open_training(tree: Tree, X: Any, y: Any, sample_weight: Any, engine: Engine) -> Source:
-    """Open rows with the columns, the target and the class weights of the growth of a tree."""
-    schema, factors = tree.schema, class_weight_of(tree)
-    return open_rows(
-        X, y, sample_weight, schema=schema, class_weight=factors, target=schema.target, engine=engine
-    )
 
 
 def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
