@@ -468,6 +468,20 @@ def test_a_tree_of_one_leaf_cannot_shrink():
         editor.shrink(1)
 
 
+def test_held_out_rows_may_be_files(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, y = pandas.DataFrame({"age": [21.0, 34, 52, 70]}), ["no", "no", "yes", "yes"]
+    X.assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    model = TreeClassifier("cart").fit(X, y)
+    in_memory, in_files = (
+        model.edit(X, y, held_out=rows) for rows in ((X, y), (tmp_path / "rows.parquet", "y"))
+    )
+    for editor in (in_memory, in_files):
+        editor.prune(0, reason="a test")
+    assert in_files.log().splitlines()[1:] == in_memory.log().splitlines()[1:]
+
+
 def test_the_log_with_held_out_rows():
     X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
     editor = TreeClassifier("cart").fit(X, y).edit(X, y, held_out=([[30], [60]], ["no", "yes"]))

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from hornbeam import ForestClassifier, Table, TreeClassifier, TreeRegressor, load, save
 from hornbeam.data import LocalEngine, MemorySource
 from hornbeam.data.files.parquet import ParquetSource
-from hornbeam.errors import HornbeamError, ParameterError
+from hornbeam.errors import HornbeamError, ParameterError, SchemaError
 from hornbeam.logger import log_progress
 from hornbeam.out_of_core import Plan
 
@@ -234,9 +234,14 @@ def test_growing_on_a_sample_of_rows_in_memory(rows):
 
 
 def test_a_source_with_class_weights_is_fitted_like_its_files(folder):
-    weighted = ParquetSource.open(folder, target="is", class_weight="balanced")
-    clf = TreeClassifier("cart", class_weight="balanced")
-    assert clf.fit(weighted).tree_.digest == clf.fit(folder, "is").tree_.digest
+    classes = ParquetSource.open(folder, target="is").schema.classes
+    mapping = dict(zip(classes, (1.0, 4.0, 1.0), strict=False))
+    for weights in ("balanced", mapping):
+        weighted = ParquetSource.open(folder, target="is", class_weight=weights)
+        clf = TreeClassifier("cart", class_weight=weights)
+        assert clf.fit(weighted).tree_.digest == clf.fit(folder, "is").tree_.digest
+    with pytest.raises(SchemaError, match="other class weights"):
+        TreeClassifier("cart", class_weight={classes[0]: 9.0}).fit(weighted)
 
 
 def test_wrong_arguments_for_files_are_refused(rows, folder):

@@ -12,6 +12,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
+from hornbeam.data.weights import class_factors
 from hornbeam.errors import DataError, ParameterError, SchemaError, shown
 from hornbeam.typing import Floats
 
@@ -104,7 +105,9 @@ def open_rows(
         )
     if isinstance(X, Table) or is_source(X):
         _check_own(X, (y, weight, groups), target)
-        if class_weight is not None and factors is None and X.class_weight is None:
+        if factors is None and class_weight is not None and not isinstance(class_weight, str):
+            factors = class_factors(class_weight, X.schema.classes, lambda: np.empty(0, np.int64))
+        elif factors is None and class_weight is not None and X.class_weight is None:
             raise ParameterError(
                 f"class_weight={shown(class_weight)}: {_described(X)}, which has no class weights; expected one that "
                 "was opened with them (class_weight=). Open it so, or pass the paths of its files."

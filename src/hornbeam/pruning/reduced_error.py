@@ -135,7 +135,7 @@ class HeldOutSource:
 
     def __call__(self, tree: Tree) -> Floats:
         """Sum the weights of the rows by node and class, as `held_out` does."""
-        return _class_weights(tree, self.source, self.engine)
+        return _held_out_evidence(tree, self.source, self.engine)
 
 
 def held_out(tree: Tree, table: PruningRows) -> Floats:
@@ -145,10 +145,10 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
     prediction. Rows that are not in memory are passed as a function: `HeldOutSource`. `DataError` if the rows were not
     read with the tree's schema, or have no target.
     """
-    return _class_weights(tree, table) if isinstance(table, Table) else table(tree)
+    return _held_out_evidence(tree, table) if isinstance(table, Table) else table(tree)
 
 
-def _class_weights(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Floats:
+def _held_out_evidence(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Floats:
     check_schema(tree, rows)
     [counted] = count_at_nodes([tree.skeleton], rows, engine, shares=[tree.weight])
     return counted.evidence.astype(np.float64) * counted.unit

@@ -346,7 +346,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         y = y if own else self._read_target(y)
         weights = getattr(self, "class_weight_" if own else "class_weight", None)
         table = read_rows(X, y, sample_weight, class_weight=weights, schema=schema, target=schema.target)
-        if isinstance(held_out, tuple) and len(held_out) > 1:
+        if isinstance(held_out, tuple) and len(held_out) > 1 and not is_source_like(held_out[0]):
             held_out = (held_out[0], self._read_target(held_out[1]), *held_out[2:])
         on_finish = partial(self._replace_tree, table)
         return TreeEditor.of(self, table, None, author=author, on_finish=on_finish, held_out=held_out)

@@ -65,11 +65,11 @@ def count_at_nodes(
         ended = [counter.count(rows) for counter in counters]
     else:
         ended = _count_source(counters, rows, LocalEngine() if engine is None else engine)
+    numeric = evidence_units(rows) if rows.schema.is_regression else None
     counted = []
     for counter, sums in zip(counters, ended, strict=True):
         total = sums if counter.skeleton.is_fractional else pull_up(counter.skeleton, sums)
-        of_evidence = evidence_units(rows) if rows.schema.is_regression else counter.unit
-        counted.append(Counted(total[:, :-1], total[:, -1], of_evidence))
+        counted.append(Counted(total[:, :-1], total[:, -1], counter.unit if numeric is None else numeric))
     return counted
 
 
