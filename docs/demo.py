@@ -11,10 +11,9 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from hornbeam import TreeClassifier, TreeRegressor, report
-from hornbeam.data import Table
-from hornbeam.explain import interval
 from hornbeam.export import to_javascript, to_json
-from hornbeam.export.wording import branches, label_text, rule_texts
+from hornbeam.export.wording import branches, rule_texts
+from hornbeam.tree.words import label_text
 
 DOCS = Path(__file__).parent
 TARGET = DOCS / "_static" / "demo"
@@ -42,7 +41,7 @@ def facts(clf: TreeClassifier) -> dict:
         if n_children[node]:
             children = slice(first[node], first[node] + n_children[node])
             because[children] = branches(tree, node)
-    low, high = interval(tree, LEVEL)
+    nodes = clf.leaves(level=LEVEL, inner=True)
     features = json.loads(to_json(clf))["features"]
     for given, feature in zip(features, tree.schema.features, strict=True):
         given["words"] = [label_text(category) for category in feature.categories]
@@ -54,8 +53,8 @@ def facts(clf: TreeClassifier) -> dict:
         "rule": rule_texts(tree, range(tree.n_nodes)),
         "rows": tree.rows.tolist(),
         "belief": tree.belief.tolist(),
-        "low": low.tolist(),
-        "high": high.tolist(),
+        "low": nodes.low.tolist(),
+        "high": nodes.high.tolist(),
     }
 
 
@@ -109,15 +108,16 @@ def reports() -> dict[str, str]:
             positive="x wins",
         ),
     }
-    return {name: page.html for name, page in made.items()}
+    return {name: page.text for name, page in made.items()}
 
 
 def write(folder: Path = TARGET) -> None:
     """Write the scripts of the form and the reports."""
     clf = loan_tree()
-    rows = Table.read(loans("new-loans")[0], schema=clf.tree_.schema)
     files = {f"{name}.html": html for name, html in reports().items()}
-    files["loans.js"] = to_javascript(clf, name="loanTree", vectors=rows)
+    files["loans.js"] = to_javascript(
+        clf, name="loanTree", vectors=loans("new-loans")[0]
+    )
     files["loans-facts.js"] = f"const loanFacts = {json.dumps(facts(clf))};\n"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

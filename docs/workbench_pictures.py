@@ -28,7 +28,7 @@ def main() -> None:
         rest = X[1::2], y[1::2]
         output = Path(place, "tree.hornbeam")
         with hornbeam.workbench(
-            clf, X[::2], y[::2], held_out=rest, output=output, show=False
+            clf, X[::2], y[::2], held_out=rest, path=output, show=False
         ) as running:
             for name, (width, height) in SIZES.items():
                 page = browser.new_page(viewport={"width": width, "height": height})

@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from hornbeam import Costs, TreeClassifier
+from hornbeam import TreeClassifier
+from hornbeam.tree import Costs
 
 LABELS = ["defaults", "repays"]
 BLUE, ORANGE, GREY = "#2166ac", "#d95f02", "#7f7f7f"

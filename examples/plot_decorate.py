@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from hornbeam import ForestClassifier, TreeClassifier
-from hornbeam.evaluation import rmse
+from hornbeam.evaluation import probability_rmse
 
 X, y = load_breast_cancer(return_X_y=True)
 
@@ -88,7 +88,7 @@ for size in sizes:
             "forest, 15 trees": ForestClassifier(15).fit(X_few, y_few).predict_proba(X_new),
         }
         for name, answer in answers.items():
-            scores[name].append(rmse(y_new, answer))
+            scores[name].append(probability_rmse(y_new, answer))
     for name, score in scores.items():
         found[name].append(np.mean(score))
 

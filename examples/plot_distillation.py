@@ -2,16 +2,16 @@
 One tree from many
 ==================
 
-A forest draws finer borders than one tree grown on the same rows. `hornbeam.distill` lets it label new rows near the
-real ones, and one tree learns from those: it comes near the forest, and can still be read.
+A forest draws finer borders than one tree grown on the same rows. With `teacher=forest` it labels new rows near the
+real ones, and one tree is fitted to those: it comes near the forest, and can still be read.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from hornbeam import ForestClassifier, TreeClassifier, distill
-from hornbeam.evaluation import rmse
+from hornbeam import ForestClassifier, TreeClassifier
+from hornbeam.evaluation import probability_rmse
 
 X, y = make_moons(400, noise=0.3, random_state=0)
 X_new, y_new = make_moons(4000, noise=0.3, random_state=1)
@@ -25,13 +25,13 @@ X_new, y_new = make_moons(4000, noise=0.3, random_state=1)
 
 default = TreeClassifier().fit(X, y)
 forest = ForestClassifier(oob_score=True).fit(X, y)
-distilled = distill(forest, X, y)
+distilled = TreeClassifier(teacher=forest).fit(X, y)
 models = {
     f"a default tree, {default.tree_.n_leaves} leaves": default,
     f"a distilled tree, {distilled.tree_.n_leaves} leaves": distilled,
     f"its teacher, {len(forest.forest_.trees)} trees": forest,
 }
-{name: round(rmse(y_new, model.predict_proba(X_new)), 3) for name, model in models.items()}
+{name: round(probability_rmse(y_new, model.predict_proba(X_new)), 3) for name, model in models.items()}
 
 
 # %%
@@ -57,16 +57,20 @@ plt.show()
 # Fidelity is what to trade: a tree of a few leaves, or one that follows its teacher.
 
 fidelities = [0.8, 0.9, 0.95, 0.98, 1.0]
-students = [distill(forest, X, y, fidelity=fidelity) for fidelity in fidelities]
+students = [TreeClassifier(teacher=forest, fidelity=fidelity).fit(X, y) for fidelity in fidelities]
 leaves = [student.tree_.n_leaves for student in students]
-losses = [rmse(y_new, student.predict_proba(X_new)) for student in students]
+losses = [probability_rmse(y_new, student.predict_proba(X_new)) for student in students]
 
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(leaves, losses, "o-", label="distilled")
 for n, loss, fidelity in zip(leaves, losses, fidelities, strict=True):
     ax.annotate(f"{fidelity:g}", (n, loss), xytext=(4, 5), textcoords="offset points")
-ax.plot(default.tree_.n_leaves, rmse(y_new, default.predict_proba(X_new)), "s", label="default tree")
-ax.axhline(rmse(y_new, forest.predict_proba(X_new)), linestyle="--", color="grey", label="the forest")
+ax.plot(
+    default.tree_.n_leaves, probability_rmse(y_new, default.predict_proba(X_new)), "s", label="default tree"
+)
+ax.axhline(
+    probability_rmse(y_new, forest.predict_proba(X_new)), linestyle="--", color="grey", label="the forest"
+)
 ax.set(xscale="log", xlabel="leaves", ylabel="RMSE of the probabilities")
 ax.legend()
 plt.show()

@@ -17,8 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from hornbeam import TreeClassifier
-from hornbeam.pruning import BayesRisk, work_span
-from hornbeam.pruning.bottom_up import frontiers
+from hornbeam.pruning import BayesRisk
 
 BLUE, ORANGE, GREY = "#2166ac", "#d95f02", "#7f7f7f"
 
@@ -39,6 +38,15 @@ def decide(nodes, risk, value, first, n_children):
         cuts.append(n_children[node] > 0 and risk[node] <= below * (1 + 1e-12))
         values.append(risk[node] if cuts[-1] or not n_children[node] else below)
     return values, cuts
+
+
+def frontiers(skeleton):
+    """Nodes by height, the distance to the deepest leaf below, and where each height begins."""
+    height = np.zeros(skeleton.n_nodes, int)
+    for node in range(skeleton.n_nodes - 1, 0, -1):
+        parent = skeleton.parent[node]
+        height[parent] = max(height[parent], height[node] + 1)
+    return np.argsort(height, kind="stable"), np.concatenate(([0], np.cumsum(np.bincount(height))))
 
 
 def prune_with_joblib(tree, parallel):
@@ -85,9 +93,9 @@ with Parallel(2) as processes, Parallel(2, prefer="threads") as threads:
         assert all((cut == results[-1][0]).all() for cut, _ in results), "the same nodes are cut"
         for name, (_, seconds) in zip(times, results, strict=True):
             times[name].append(seconds)
-        shape = work_span(tree.skeleton)
+        span = len(frontiers(tree.skeleton)[1]) - 1
         nodes.append(tree.n_nodes)
-        predicted.append(times["1 thread"][-1] * (shape.work / 2 + shape.span) / shape.work)
+        predicted.append(times["1 thread"][-1] * (tree.n_nodes / 2 + span) / tree.n_nodes)
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 styles = (ORANGE, "s-"), (ORANGE, "o-"), (GREY, "o-"), (BLUE, "o-"), (GREY, "--")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hornbeam import Table, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.pruning import ReducedError
 
 BLUE, ORANGE = "#2166ac", "#d95f02"
@@ -79,8 +79,7 @@ X_held, y_held = points(200, seed=1)
 X_new, y_new = points(20_000, seed=2)
 
 full = TreeClassifier("cart").fit(X, y)
-held_out = Table.read(X_held, y_held, schema=full.tree_.schema)
-pruned = TreeClassifier("cart", pruning=ReducedError(held_out)).fit(X, y)
+pruned = TreeClassifier("cart", pruning=ReducedError(X_held, y_held)).fit(X, y)
 stopped = grow(X, y, X_held, y_held)
 trees = {
     "every leaf": (full, full.tree_.n_leaves),
@@ -111,8 +110,7 @@ for sample in range(30):
     X, y = points(400, seed=10 + sample)
     X_held, y_held = points(200, seed=100 + sample)
     full = TreeClassifier("cart").fit(X, y)
-    held_out = Table.read(X_held, y_held, schema=full.tree_.schema)
-    pruned = TreeClassifier("cart", pruning=ReducedError(held_out)).fit(X, y)
+    pruned = TreeClassifier("cart", pruning=ReducedError(X_held, y_held)).fit(X, y)
     for name, tree in zip(errors, (full, grow(X, y, X_held, y_held), pruned), strict=True):
         errors[name].append((tree.predict(X_new) != y_new).mean())
 

@@ -12,7 +12,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from hornbeam import BoostedTreesRanker, ForestRegressor, TreeClassifier
-from hornbeam.data import Table
 from hornbeam.evaluation import ndcg
 
 # %%
@@ -113,11 +112,10 @@ def scores_by_round(trees, alphas):
     return np.cumsum(votes, axis=0)
 
 
-ranker = BoostedTreesRanker(n_estimators=N_ROUNDS, max_leaf_nodes=8).fit(X, grade, group=query)
-table = Table.read(X_new, schema=ranker.boosted_.schema)
+ranker = BoostedTreesRanker(n_estimators=N_ROUNDS, max_leaf_nodes=8).fit(X, grade, query=query)
 found = {
     "LambdaMART (BoostedTreesRanker)": [
-        ranker.boosted_.scores(table, n_rounds=n)[0] for n in range(1, N_ROUNDS + 1)
+        ranker.boosted_.scores(X_new, n_estimators=n)[0] for n in range(1, N_ROUNDS + 1)
     ],
     "RankBoost": scores_by_round(*rankboost(X, grade, query)),
     "AdaRank": scores_by_round(*adarank(X, grade, query)),
@@ -125,7 +123,7 @@ found = {
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, by_round), color in zip(found.items(), ("#2166ac", "#d95f02", "#7f7f7f"), strict=True):
-    measured = [ndcg(grade_new, scores, query) for scores in by_round]
+    measured = [ndcg(grade_new, scores, query=query) for scores in by_round]
     ax.plot(range(1, N_ROUNDS + 1), measured, color=color, label=f"{name}: {measured[-1]:.3f} at last")
 ax.set(xlabel="rounds", ylabel="mean NDCG of 100 new queries")
 ax.legend(frameon=False, loc="lower right")

@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from hornbeam import TreeClassifier
-from hornbeam.evaluation import log_loss, reliability_curve, rmse
+from hornbeam.evaluation import log_loss, probability_rmse, reliability_curve
 from hornbeam.plots import ReliabilityDisplay
 
 BLUE, ORANGE, GREY = "#2166ac", "#d95f02", "#7f7f7f"
@@ -25,7 +25,7 @@ y = np.where(progress > progress.median(), "worse", "milder")
 # Said and seen
 # -------------
 # Ten folds: every patient is predicted by a tree that has not seen him. Each point is a group of patients with about
-# the same prediction; the bar is the 95 % confidence interval of the share that got worse. Below: how often each
+# the same prediction; the bar is the 90 % confidence interval of the share that got worse. Below: how often each
 # probability is given.
 
 trees = {
@@ -39,9 +39,9 @@ figure, panels = plt.subplots(
 )
 for (above, below), (title, (tree, colour)) in zip(panels.T, trees.items(), strict=True):
     p = cross_val_predict(tree, X, y, cv=folds, method="predict_proba")
-    curve = reliability_curve(y == "worse", p[:, 1], n_bins=8)
+    curve = reliability_curve(y, p[:, 1], positive="worse", n_bins=8)
     ReliabilityDisplay(curve).plot(above, color=colour, linewidth=1, markersize=6)
-    above.set_title(f"{title}\nlog loss {log_loss(y, p):.2f}, RMSE {rmse(y, p):.2f}", loc="left")
+    above.set_title(f"{title}\nlog loss {log_loss(y, p):.2f}, RMSE {probability_rmse(y, p):.2f}", loc="left")
     below.hist(p[:, 1], bins=np.linspace(0, 1, 21), color=colour)
     below.spines[["top", "right"]].set_visible(False)
     above.set(xlabel="", ylabel="")
@@ -62,8 +62,8 @@ plt.show()
 # rows says what lies above it, nearly whatever its own rows say.
 
 leaves = TreeClassifier().fit(X, y).leaves()
-order = np.argsort(leaves.smoothed[:, 1])
-low, high, said, rate = (v[order, 1] for v in (leaves.low, leaves.high, leaves.smoothed, leaves.raw))
+order = np.argsort(leaves.probability[:, 1])
+low, high, said, rate = (v[order, 1] for v in (leaves.low, leaves.high, leaves.probability, leaves.raw))
 rows = leaves.rows[order]
 place = np.arange(len(leaves))
 

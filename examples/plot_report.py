@@ -18,7 +18,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 classifier = TreeClassifier().fit(X_train, y_train)
 
 # %%
-# As the last line of a cell the report shows itself; here it is. ``report(classifier, X_test, y_test, "report.html")``
-# writes the same page to a file.
+# As the last line of a cell the report shows itself; here it is. Its method ``save("report.html")`` writes
+# the page to a file.
 
 report(classifier, X_test, y_test, title="Is the lump benign?", date="January 2026")

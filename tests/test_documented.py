@@ -77,7 +77,7 @@ def test_limits_of_synthetic_rows():
 
     many, few = small_tree_rows(0, None), small_tree_rows(0, MOST_SEARCHED)
     assert many.per_row == few.per_row == 30
-    for text in (said("guide/distillation.md"), " ".join(hornbeam.distill.__doc__.split())):
+    for text in (said("guide/distillation.md"), " ".join(hornbeam.TreeClassifier.__doc__.split())):
         for number in (many.least, many.most, few.most):
             assert f"{number:,}" in text
         assert f"{synthetic_rows._MOST_VALUES // 10**6} million values" in text

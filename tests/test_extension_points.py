@@ -14,7 +14,7 @@ FILES = {
         "smoothing/registry.py",
         "smoothing/shrinkage.py",
     ],
-    ("pruner", "MinimumError"): ["pruning/__init__.py", "pruning/minimum_error.py"],
+    ("pruner", "MinimumError"): ["pruning/__init__.py", "pruning/minimum_error.py", "pruning/registry.py"],
     ("criterion", "[hH]ellinger|HELLINGER"): [
         "growing/criterion.py",
         "kernels/subtree.py",

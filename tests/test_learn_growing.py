@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import Table, TreeClassifier, TreeRegressor
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.pruning import ReducedError
+from hornbeam.tree import Table
 
 DOCS = Path(__file__).parents[1] / "docs"
 GROWING = (DOCS / "learn/growing.md").read_text(encoding="utf-8")
@@ -153,7 +154,7 @@ def test_the_greedy_counterexample():
     table = Table.read(
         [[int(x), int(z)] for x, z, _ in held], [label for *_, label in held], schema=tree.schema
     )
-    assert ReducedError(table, "greedy")(tree).n_leaves == 1
+    assert ReducedError(table, search="greedy")(tree).n_leaves == 1
     assert ReducedError(table)(tree).n_leaves == 2
 
 

@@ -135,7 +135,7 @@ def test_left_out_days():
     assert answer("round(float(-np.log2(left_out)") == round(bits, 6) == 1.089492
     assert f"The mean loss is {bits:.6f} bits" in PAGE
     squared = sum((1 - x) ** 2 for x in p) / (2 * len(p))
-    assert answer('round(LeaveOneOut.of(tree, prior=0.0, loss="squared")') == round(float(squared), 6)
+    assert answer('round(GradientHGS(prior=0.0, loss="squared")') == round(float(squared), 6)
 
 
 def terms_of_the_gradient(inner):

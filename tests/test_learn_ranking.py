@@ -101,6 +101,6 @@ def test_leaf_values_on_the_page():
     gradient, weight = step(ZERO)
     shared = (gradient[1] + gradient[2]) / (weight[1] + weight[2])
     assert numbers_after("print(a.round(4)") == pytest.approx([gradient[0] / weight[0], shared], abs=CLOSE)
-    shown = numbers_after("ranker.fit(X, grade, group=[7, 7, 7])")
+    shown = numbers_after("ranker.fit(X, grade, query=[7, 7, 7])")
     assert shown == pytest.approx([gradient[0] / weight[0], shared, shared], abs=CLOSE)
     np.testing.assert_allclose(numbers_after("after.round(4)"), gradient / weight, atol=CLOSE)

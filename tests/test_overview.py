@@ -94,10 +94,6 @@ def test_files_of_the_flow_exist(page):
 # Names of other layers that users do not need: other packages import them from the package.
 INTERNAL = {
     "hornbeam": {"__version__", "errors"},
-    "hornbeam.data": {"Labels", "read_labels"},
-    "hornbeam.out_of_core": {"count_trees_on_all"},
-    "hornbeam.storage": {"Model", "compare", "read", "read_any", "write"},
-    "hornbeam.tree": {"collapse", "count_rows", "level_order", "raise_child", "raw_belief", "with_belief"},
 }
 
 

@@ -3,7 +3,10 @@
 from typing import ClassVar
 
 from benchmarks.synthetic import make
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 
 
 class Binning:

@@ -21,10 +21,13 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.attacks.edits import NUMBERS, SPELLED, change_bytes, draw_bytes
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files.cache import CHECKSUM, KEY, EncodedCache
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 
 NEEDS = ("pyarrow",)
 IN_CI = 600

@@ -19,20 +19,24 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attacks.edits import apply, change_bytes, draw_bytes, draw_edit, draw_number, numbers
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedRows
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.levelwise.checkpoint import _ARRAYS, _FORMAT
 from hornbeam.kernels.subtree import Rows
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 IN_CI = 1200
 LIMIT, WARM_UP = 1.0, 60.0
 GROWERS = {
     "entropy": (Grower(), 2),
     "gain ratio": (Grower(Criterion.GAIN_RATIO), 3),
-    "monotone": (Grower(monotone=(1, 0, 0)), 2),
+    "monotone": (Grower(monotonic_cst=(1, 0, 0)), 2),
 }
 STOPS = (1, 2, 4)  # passes after which the checkpoint is taken
 

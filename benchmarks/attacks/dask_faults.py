@@ -36,14 +36,7 @@ from benchmarks.attacks.faults import (
     send_signal,
 )
 from benchmarks.attacks.subjects import model_state, scratch
-from hornbeam import (
-    DaskForestClassifier,
-    DaskForestRegressor,
-    DaskTreeClassifier,
-    ForestClassifier,
-    ForestRegressor,
-    TreeClassifier,
-)
+from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier
 from hornbeam.engines import DaskEngine
 
 NEEDS = ("distributed",)
@@ -309,13 +302,14 @@ def fit_frame(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str
     engine = engine_of(cluster.client, on_pass)
     on_pass(-1)  # the rows are written as files before the first pass
     rows = dd.from_pandas(frame(), npartitions=4)
-    model = DaskTreeClassifier(TreeClassifier("cart", max_depth=DEPTH), client=cluster.client)
-    return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest
+    with cluster.client.as_current():  # the watched engine has no _write_rows
+        model = TreeClassifier("cart", max_depth=DEPTH).fit(rows, "y", engine=engine, memory=ROWS * 8)
+    return model.tree_.digest
 
 
 FORESTS = {
-    "forest": (DaskForestClassifier, ForestClassifier(4, max_depth=DEPTH)),
-    "forest of means": (DaskForestRegressor, ForestRegressor(4, max_depth=DEPTH)),
+    "forest": ForestClassifier(4, max_depth=DEPTH),
+    "forest of means": ForestRegressor(4, max_depth=DEPTH),
 }
 
 
@@ -325,11 +319,11 @@ def fit_forest(name: str) -> Fit:
     def fit(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
         import dask.dataframe as dd
 
-        on_dask, forest = FORESTS[name]
         engine = engine_of(cluster.client, on_pass)
         on_pass(-1)
         rows = dd.from_pandas(frame(), npartitions=4)
-        return model_state(on_dask(forest, client=cluster.client).fit(rows, "y", engine=engine).to_local())
+        with cluster.client.as_current():
+            return model_state(clone(FORESTS[name]).fit(rows, "y", engine=engine))
 
     return fit
 
@@ -337,7 +331,7 @@ def fit_forest(name: str) -> Fit:
 @cache
 def forest_in_memory(name: str) -> str:
     data = frame()
-    return model_state(clone(FORESTS[name][1]).fit(data.drop(columns="y"), data["y"]))
+    return model_state(clone(FORESTS[name]).fit(data.drop(columns="y"), data["y"]))
 
 
 FITS = {"files": fit_files, "frame": fit_frame, **{name: fit_forest(name) for name in FORESTS}}

@@ -1,4 +1,4 @@
-"""Random fits of forests, boosted trees, rankers, rules, smoothed trees of other libraries and distilled trees."""
+"""Random fits of forests, boosted trees, rankers, rules and smoothed trees of other libraries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from benchmarks.attacks.fits import KINDS, NEEDS, draw_fit, judge_fit
 __all__ = ["IN_CI", "LIMIT", "NEEDS", "draw", "judge"]
 
 IN_CI, LIMIT, MEMORY = 50, 60.0, 1024
-ALWAYS = {
-    "SmoothedClassifier": {"estimator": {"made": "estimator"}},
-    "distill": {"teacher": {"made": "classifier"}},
-}
+ALWAYS = {"SmoothedClassifier": {"estimator": {"made": "estimator"}}}
 
 
 def draw(rng: np.random.Generator) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from typing import Any
 
 from benchmarks.attacks.subjects import rows, scratch
 from hornbeam import TreeClassifier
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.errors import EngineError
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS
 
 ROWS, DEPTH = 6_000, 4
@@ -66,7 +67,7 @@ class Watched:
 
 def grow(engine: Watched, folder: Path) -> str:
     """Grow a tree level by level from files, with a cache of codes and a checkpoint; its digest."""
-    source = ParquetSource.open(files(), target="y", engine=engine)
+    source = scan_parquet(files(), target="y", engine=engine)
     recipe = replace(PRESETS["cart"], grower=replace(PRESETS["cart"].grower, max_depth=DEPTH))
     kept = {"cache": folder / "cache", "checkpoint": folder / "checkpoint"}
     return fit(source, recipe, engine, plan=Plan.of(source, recipe, memory=ROWS * 8), **kept).digest

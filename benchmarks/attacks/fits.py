@@ -16,15 +16,16 @@ from benchmarks.attacks.settings import draw_settings, made_settings, parameters
 from benchmarks.attacks.tables import Rows, draw_rows, made_rows
 from hornbeam.data.schema import Kind
 from hornbeam.errors import HornbeamError
+from hornbeam.recipe import Recipe
+from hornbeam.tree import Table
 
 NEEDS = ("duckdb", "hypothesis", "onnxruntime", "pandas", "polars", "pyarrow", "sqlglot")
-#: What a case can fit: the public estimators that need no cluster, `distill`, and a `Recipe` with its parts.
+#: What a case can fit: the public estimators, and a `Recipe` with its parts.
 KINDS: dict[str, Any] = {
     name: getattr(hornbeam, name)
     for name in hornbeam.__all__
-    if (hasattr(getattr(hornbeam, name), "get_params") and not name.startswith("Dask"))
-    or name in ("distill", "Recipe")
-}
+    if hasattr(getattr(hornbeam, name), "get_params")
+} | {"Recipe": Recipe}
 SMALL = {"n_estimators": 5}  # unless drawn: the defaults are for more rows
 
 
@@ -104,15 +105,13 @@ def _made(case: dict[str, Any]) -> tuple[Rows, dict[str, Any], Any]:
             options = {**source.options, **options}
         if name == "Recipe":
             return _tree(asked, source, options)
-        if name == "distill":
-            return hornbeam.distill(asked.pop("teacher", None), source.X, source.y, **options, **asked)
         estimator = KINDS[name](**asked)
         if source is None:
             return estimator
         if not isinstance(source, Rows):
             return estimator.fit(source, "the target", **options)
         if name == "BoostedTreesRanker":
-            return estimator.fit(source.X, source.y.astype(int), group=np.arange(source.n) // 7)
+            return estimator.fit(source.X, source.y.astype(int), query=np.arange(source.n) // 7)
         return estimator.fit(source.X, source.y, **options)
 
     return rows, settings, fitted
@@ -120,7 +119,7 @@ def _made(case: dict[str, Any]) -> tuple[Rows, dict[str, Any], Any]:
 
 def _tree(settings: dict[str, Any], rows: Rows, options: dict[str, Any]) -> Any:
     n_jobs, weight = settings.pop("n_jobs", 1), options.get("sample_weight")
-    table = hornbeam.Table.read(
-        rows.X, rows.y, sample_weight=weight, target=Kind.NUMERIC if rows.regression else None
+    table = Table.read(
+        rows.X, rows.y, sample_weight=weight, target_kind=Kind.NUMERIC if rows.regression else None
     )
-    return hornbeam.Recipe(**settings).fit(table, n_jobs=n_jobs)
+    return Recipe(**settings).fit(table, n_jobs=n_jobs)

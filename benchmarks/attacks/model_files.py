@@ -71,13 +71,13 @@ def _three() -> tuple[Any, Any]:
 
 def _ranked() -> Any:
     X, y = rows()
-    return hornbeam.BoostedTreesRanker(n_estimators=2, **FEW).fit(X, y, group=np.repeat(np.arange(9), 10))
+    return hornbeam.BoostedTreesRanker(n_estimators=2, **FEW).fit(X, y, query=np.repeat(np.arange(9), 10))
 
 
 def _distilled() -> Any:
     X, y = rows()
     forest = hornbeam.ForestClassifier(3, **FEW).fit(X, y)
-    return hornbeam.distill(forest, X, y)
+    return hornbeam.TreeClassifier(teacher=forest).fit(X, y)
 
 
 def _foreign() -> Any:
@@ -113,12 +113,12 @@ MODELS: dict[str, Callable[[], Any]] = {
     "tree with costs": lambda: _tree(costs=[[0, 5], [1, 0]]),
     "tree, monotone": lambda: _tree(monotonic_cst=[1, 0, 0]),
     "tree, hdp": lambda: _tree(smoothing=smoothing.HDP(sweeps=50, burn_in=10)),
-    "tree, hgs-gradient": lambda: _tree(smoothing="hgs-gradient"),
-    "tree, hgs-loo": lambda: _tree(smoothing="hgs-loo"),
+    "tree, gradient-hgs": lambda: _tree(smoothing="gradient-hgs"),
+    "tree, leave-one-out-hgs": lambda: _tree(smoothing="leave-one-out-hgs"),
     "tree, m-branch": lambda: _tree(smoothing="m-branch"),
     "tree, m-estimate": lambda: _tree(smoothing=smoothing.MEstimate(2.0, (0.25, 0.75))),
     "tree, laplace": lambda: _tree(smoothing="laplace"),
-    "tree, shrinkage": lambda: _tree(smoothing="shrinkage", on=frame),
+    "tree, shrinkage": lambda: _tree(smoothing="hierarchical-shrinkage", on=frame),
     "tree, raw": lambda: _tree(smoothing=None),
     "tree of one leaf": lambda: hornbeam.TreeClassifier().fit([[0.0]], ["only"]),
     "bare tree": lambda: _tree(on=frame).tree_,
@@ -126,7 +126,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "distilled tree": _distilled,
     "regressor": lambda: hornbeam.TreeRegressor(**FEW).fit(*_number()),
     "regressor, m-branch": lambda: hornbeam.TreeRegressor(smoothing="m-branch", **FEW).fit(*_number()),
-    "regressor, shrinkage": lambda: hornbeam.TreeRegressor(smoothing="shrinkage", **FEW).fit(*_number()),
+    "regressor, shrinkage": lambda: hornbeam.TreeRegressor(smoothing="hierarchical-shrinkage", **FEW).fit(
+        *_number()
+    ),
     "rules": lambda: hornbeam.RuleClassifier(hornbeam.TreeClassifier("cart", **FEW)).fit(*rows()),
     "rules of a frozen tree": _frozen_rules,
     "forest": lambda: hornbeam.ForestClassifier(3, class_weight={0: 1.0, 1: 2.5}, **FEW).fit(*rows()),
@@ -135,7 +137,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "boosting": lambda: hornbeam.BoostedTreesClassifier(n_estimators=2, **FEW).fit(*rows()),
     "boosting of three": lambda: hornbeam.BoostedTreesClassifier(n_estimators=2, **FEW).fit(*_three()),
     "boosting of means": lambda: hornbeam.BoostedTreesRegressor(n_estimators=2, **FEW).fit(*_number()),
-    "boosting of counts": lambda: hornbeam.BoostedTreesRegressor("poisson", n_estimators=2, **FEW).fit(
+    "boosting of counts": lambda: hornbeam.BoostedTreesRegressor(loss="poisson", n_estimators=2, **FEW).fit(
         *rows()
     ),
     "ranker": _ranked,

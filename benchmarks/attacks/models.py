@@ -23,12 +23,12 @@ from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError, StorageError
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.export import to_text
-from hornbeam.smoothing import calibrate_taught_tree, replay, smoothers_of
-from hornbeam.smoothing.interval_calibration import effective_size
+from hornbeam.smoothing.interval_calibration import calibrate_taught_tree, effective_size
+from hornbeam.smoothing.replay import replay, smoothers_of
 from hornbeam.storage.file import encode
-from hornbeam.tree import Tree
 from hornbeam.tree.evidence.update import add_rows
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
 
 IN_CI = 2000
 LIMIT, WARM_UP, MEMORY = 1.0, 120.0, 256

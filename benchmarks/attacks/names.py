@@ -26,9 +26,9 @@ import numpy as np
 import hornbeam
 from hornbeam import export
 from hornbeam.errors import HornbeamError
-from hornbeam.rules import extract
-from hornbeam.storage import Model
+from hornbeam.rules.extract import extract
 from hornbeam.storage.file import decode, encode
+from hornbeam.storage.model import Model
 
 NEEDS = ("hypothesis", "onnx", "sqlglot", "treelite")
 IN_CI, LIMIT = 60, 5.0
@@ -171,17 +171,17 @@ STRUCTURE: dict[str, Callable[[Any], Any]] = {
     "svg": lambda tree: elements(export.to_svg(tree)),
     "html": lambda tree: tags(export.to_html(tree)),
     "html title": lambda tree: tags(export.to_html(tree, title=tree.schema.names[0])),
-    "report": lambda tree: tags(hornbeam.report(tree).html),
-    "model card": lambda tree: len(hornbeam.model_card(tree).split("\n")),
+    "report": lambda tree: tags(hornbeam.report(tree).text),
+    "model card": lambda tree: len(hornbeam.model_card(tree).text.split("\n")),
     "python": lambda tree: statements(export.to_python(tree)),
     "c": lambda tree: compiled(export.to_c(tree)),
     "javascript": lambda tree: scripted(export.to_javascript(tree, name="model")),
     "sql": queries,
     "onnx": lambda tree: len(export.to_onnx(tree).graph.node),
     "treelite": lambda tree: export.to_treelite(tree).num_tree,
-    "rules as text": lambda tree: len(export.rules_text(extract(tree)).split("\n")),
-    "rules as markdown": lambda tree: len(export.rules_markdown(extract(tree)).split("\n")),
-    "rules as a dict": lambda tree: len(json.loads(json.dumps(export.rules_dict(extract(tree))))),
+    "rules as text": lambda tree: len(extract(tree).to_text().split("\n")),
+    "rules as markdown": lambda tree: len(extract(tree).to_markdown().split("\n")),
+    "rules as JSON": lambda tree: len(json.loads(extract(tree).to_json())),
 }
 CONTENT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "json": (names_in_json, lambda tree: tests().names_of(tree)),

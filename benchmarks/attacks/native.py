@@ -182,12 +182,23 @@ SKELETON = {
     "slot_start": ints(0, 0, 0, 3, 3, 3),
     "slot_of": ints(0, 1, -1),
     "missing_slot": ints(-2, -1, 1, -1, -1),
+    "n_roots": 1,
 }
 NUMERIC = SKELETON | {
     "threshold": floats(0.5, np.nan, 1.5, np.nan, np.nan),
     "slot_start": np.zeros(6, np.int32),
     "slot_of": np.empty(0, np.int32),
     "missing_slot": ints(-1, -1, 1, -1, -1),
+}
+TWO_ROOTS = {  # trees side by side: a leaf, and a split on the nominal feature
+    "first_child": ints(-1, 2, -1, -1),
+    "n_children": ints(0, 2, 0, 0),
+    "feature": ints(-1, 1, -1, -1),
+    "threshold": np.full(4, np.nan),
+    "slot_start": ints(0, 0, 3, 3, 3),
+    "slot_of": ints(0, 1, -1),
+    "missing_slot": ints(-1, 1, -1, -1),
+    "n_roots": 2,
 }
 ROUTERS = (NativeObject("Router", SKELETON), NativeObject("Router", NUMERIC))
 MIXED, MATRIX = [floats(0.2, 0.7, np.nan), ints(0, 2, -1)], np.array([[0.2, 1.0], [0.7, 2.0], [np.nan, 0.0]])
@@ -271,6 +282,7 @@ GROW = {
     "paths": None,
     "progress": longs(0, 0),
 }
+ONE_TREE = {"columns", "rules", "begin", "end", "depth", "key", "path"}  # of `grow`, and not of `grow_each`
 PATHS = NativeObject("PathRules", {"n_features": 2, "groups": [[0, 1], [1]], "below": [[0], []]})
 PREDICTIONS = {"belief": BELIEF, "weight": np.ones(5)}
 ONE = {"values": floats(0.5, -1.0, 3.0)}
@@ -317,7 +329,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "HdpChain.__init__": [CHAIN],
         "HdpChain.means": [{"self": ran}],
         "HdpChain.run": [{"self": chain, "sweeps": 3, "record": True}],
-        "Router.__init__": [SKELETON, NUMERIC],
+        "Router.__init__": [SKELETON, NUMERIC, TWO_ROOTS],
         "Router.fill_predictions": [
             {"self": mixed, "X": MIXED, **PREDICTIONS, "out": np.zeros((3, 2))},
             {"self": numeric, "X": MATRIX, **PREDICTIONS, "out": np.zeros((3, 2))},
@@ -325,6 +337,15 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "Router.fill_nodes": [
             {"self": mixed, "X": MIXED, "out": np.zeros(3, np.int32)},
             {"self": numeric, "X": MATRIX, "out": np.zeros(3, np.int32)},
+        ],
+        "Router.fill_ends": [
+            {"self": router, "X": X, "n_rows": 3, "rows": longs(2, 0, 1, 2), "start": start}
+            | {"out": np.zeros(4, np.int32)}
+            for router, X, start in (
+                (mixed, MIXED, ints(0, 2, 0, 1)),
+                (numeric, MATRIX, ints(0, 2, 0, 1)),
+                (NativeObject("Router", TWO_ROOTS), MIXED, ints(0, 1, 1, 0)),
+            )
         ],
         "Router.node_of_row": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
         "Router.predict_row": [{"self": mixed, "row": [np.nan, 1.0], **PREDICTIONS}],
@@ -353,8 +374,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             {"self": SLOPED[1], "row": MATRIX[0]},
         ],
         "PruneSweep.__init__": [sweep.arguments for sweep in SWEEPS],
-        "PruneSweep.decide": [{"self": sweep, "order": ints(4, 3, 2, 1, 0)} for sweep in SWEEPS],
-        "PruneSweep.decide_all": [{"self": sweep} for sweep in SWEEPS],
+        "PruneSweep.decide": [{"self": sweep, "begin": 0, "end": 5} for sweep in SWEEPS],
         "best_split": [
             at
             | (unlimited if at["cell_kind"] > 1 else limits)
@@ -402,6 +422,12 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         ],
         "frontiers": [SHAPE],
         "grow": grown,
+        "grow_each": [
+            {name: value for name, value in one.items() if name not in ONE_TREE}
+            | {"columns": [one["columns"]] * 2, "rules": [one["rules"], rules()], "begin": longs(0, 5, N)}
+            for one in grown
+            if one["columns"].arguments["value"] is None
+        ],
         "grow_leafwise": [
             LEAFWISE,
             LEAFWISE
@@ -432,6 +458,10 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             }
         ],
         "select_terms": [SOFT_ROWS],
+        "rank_columns": [{"columns": NUMBERS, "at": ints(2, 0), "out": np.zeros((4, 3), np.uint16)}],
+        "dot": [{"one": floats(0.5, -1.0), "other": floats(3.0, 0.1)}],
+        "level_order": [{"parent": ints(-1, -1, 0, 0, 2, 2), "rank": ints(0, 0, 1, 0, 0, 1)}],
+        "pull_up": [SHAPE | {"values": np.ones((5, 2))}, SHAPE | {"values": np.ones((5, 3), np.int64)}],
         "lambdas": [
             {
                 "score": floats(0.1, 0.3, 0.2, 0.0),

@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -29,10 +29,11 @@ from hornbeam import export
 from hornbeam.errors import HornbeamError
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.evaluation import stability
-from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
-from hornbeam.tree import Tree
+from hornbeam.storage.model import Model
+from hornbeam.tree import Table
 from hornbeam.tree.route import decide_rows, predict_rows
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import features_above
 
 FIT_SECONDS = 10.0  # of processor time, for a fit of fewer than 500 rows
@@ -73,7 +74,7 @@ class Fit:
         """Probabilities or numbers of the rows."""
         model, X = self.model if model is None else model, self.rows.X if X is None else X
         if isinstance(model, Tree):
-            return predict_rows(model, hornbeam.Table.read(X, schema=model.schema))
+            return predict_rows(model, Table.read(X, schema=model.schema))
         return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
@@ -191,7 +192,7 @@ def _least_rows(fit: Fit, tree: Tree) -> None:
     """Each leaf has the rows that were asked for; a multiway split promises them of two children only."""
     least = fit.settings.get("min_samples_leaf", 1)
     plain = not tree.skeleton.is_fractional and (tree.skeleton.n_children <= 3).all()
-    subset = fit.settings.get("nominal", "auto") != "multiway" and fit.settings.get("preset") in (
+    subset = fit.settings.get("nominal_split", "auto") != "multiway" and fit.settings.get("preset") in (
         "default",
         "cart",
     )
@@ -262,12 +263,12 @@ def texts(fit: Fit) -> None:
         lambda: export.to_svg(model),
         lambda: export.to_shap(model),
         lambda: str(hornbeam.diff(model, model)),
-        lambda: str(hornbeam.scorecard(model)),
-        lambda: str(hornbeam.candidate_splits(model, X, y, held_out=(X, y), **weights)),
     ]
     calls: dict[str, Callable[[], Any]] = {
         "_repr_html_": lambda: str(model._repr_html_()),
         "explain": lambda: [str(model.explain(few)), model.explain(few)._repr_html_()],
+        "scorecard": lambda: str(model.scorecard()),
+        "candidate_splits": lambda: str(model.candidate_splits(X, y, held_out=(X, y), **weights)),
         "leaves": lambda: [str(model.leaves()), model.leaves()._repr_html_()],
         "rules": lambda: str(model.rules()),
         "unseen": lambda: model.unseen(X),
@@ -279,7 +280,7 @@ def texts(fit: Fit) -> None:
             np.isfinite(model.feature_importances_).all(), "an importance is not finite"
         ),
         "size_path_": lambda: str(model.size_path_),
-        "tree_": lambda: hornbeam.recount(model.tree_, X, y, **weights),
+        "tree_": lambda: copy(model).recount(X, y, **weights),
     }
     uses += [call for name, call in calls.items() if hasattr(model, name)]
     for use in uses:
@@ -305,7 +306,7 @@ def reader(module: str) -> Any:
 
 
 def _table(fit: Fit) -> Any:
-    return hornbeam.Table.read(fit.rows.X, schema=fit.tree.schema)  # type: ignore[union-attr]
+    return Table.read(fit.rows.X, schema=fit.tree.schema)  # type: ignore[union-attr]
 
 
 def python(fit: Fit) -> None:
@@ -419,7 +420,8 @@ def update(fit: Fit) -> None:
 
 def order(fit: Fit) -> None:
     """Another order of the rows, on two threads, gives the same model."""
-    one_tree = fit.kind in ("TreeClassifier", "TreeRegressor", "Recipe")  # others draw rows by their position
+    # Others draw rows by their position, and so does a teacher of the user.
+    one_tree = fit.kind in ("TreeClassifier", "TreeRegressor", "Recipe") and "teacher" not in fit.settings
     moved = fit.rows.take(fit.rng.permutation(fit.rows.n)) if one_tree else fit.rows
     again = fit.fitted(moved, n_jobs=2)
     expect(state(again) == state(fit.model), "another digest")
@@ -438,7 +440,7 @@ def weights(fit: Fit) -> None:
         "forced_splits",
     )
     untaught = fit.settings.get("preset") != "readable" and fit.kind in ("TreeClassifier", "TreeRegressor")
-    if not untaught or fit.rows.options or any(name in fit.settings for name in counted):
+    if not untaught or fit.rows.options or any(name in fit.settings for name in (*counted, "teacher")):
         return
     times = fit.rng.integers(1, 4, fit.rows.n)
     repeated = fit.fitted(fit.rows.take(np.repeat(np.arange(fit.rows.n), times)))
@@ -519,7 +521,7 @@ def _edit(fit: Fit, editor: Any) -> None:
             editor.shrink(int(rng.integers(1, tree.n_leaves + 1)))
         case 4:
             categories = list(tree.schema.features[int(tree.skeleton.feature[node])].categories)
-            editor.set_groups(node, [categories[:1], categories[1:]])
+            editor.set_categories(node, [categories[:1], categories[1:]])
         case 5:
             found = list(editor.candidates(node))
             if found:
@@ -528,7 +530,7 @@ def _edit(fit: Fit, editor: Any) -> None:
 
 def stable(fit: Fit) -> None:
     """`stability` keeps its laws."""
-    if fit.kind in ("Recipe", "distill") or fit.rows.n > 50:
+    if fit.kind == "Recipe" or fit.rows.n > 50:
         return
     found = stability(fit.fitted(None), fit.rows.X, fit.rows.y, n_refits=2, **fit.rows.options)
     words = refits.wrong(found, fit.rows.n)

@@ -1,4 +1,4 @@
-"""Random fits of readable trees: taught by an ensemble, with slopes in the leaves."""
+"""Random fits of readable trees: taught by an ensemble or by a given forest, with slopes in the leaves."""
 
 from __future__ import annotations
 

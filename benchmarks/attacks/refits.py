@@ -75,13 +75,13 @@ def judge(case: dict[str, Any]) -> str | None:
 
 def wrong(found: Any, n: int) -> str | None:
     """What is wrong with a result, by itself."""
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(found.summary(), allow_nan=False)
     assert repr(found)
     assert found._repr_html_()
     if (
         found.n_rows != n
-        or not (found.low <= found.predicted).all()
-        or not (found.predicted <= found.high).all()
+        or not (found.low <= found.probability).all()
+        or not (found.probability <= found.high).all()
     ):
         return "a range without the prediction of the fitted model"
     if found.changed is not None and not ((found.changed >= 0) & (found.changed <= 1)).all():

@@ -20,9 +20,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornbeam
 from benchmarks.attacks.tables import Rows
-from hornbeam.growing import Criterion, Missing, Nominal
+from hornbeam.ensembles import QuantileLoss
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.forced_splits import forced_splits
-from hornbeam.pruning import PRUNERS
+from hornbeam.growing.grower import Grower
+from hornbeam.pruning.registry import PRUNERS
 from hornbeam.smoothing.registry import SMOOTHERS
 
 type Maker = Callable[[np.random.Generator, Rows], Any]
@@ -167,25 +169,25 @@ def _forest(rows: Rows) -> Any:
 
 
 def _grower(rng: np.random.Generator, rows: Rows) -> Any:
-    names = [name for name in parameters(hornbeam.Grower) if values(hornbeam.Grower, name)]
-    drawn = draw_settings(rng, hornbeam.Grower, names, int(rng.integers(1, 6)))
+    names = [name for name in parameters(Grower) if values(Grower, name)]
+    drawn = draw_settings(rng, Grower, names, int(rng.integers(1, 6)))
     criterion = {"criterion": "squared_error"} if rows.regression else {}
-    return hornbeam.Grower(**made_settings(drawn, rows) | criterion)
+    return Grower(**made_settings(drawn, rows) | criterion)
 
 
 NAMED: dict[str, Maker] = {
     "costs": _costs,
     "class_weight": _class_weight,
     "monotonic_cst": _signs,
-    "Grower.monotone": lambda rng, rows: tuple(_signs(rng, rows)),
+    "Grower.monotonic_cst": lambda rng, rows: tuple(_signs(rng, rows)),
     "interaction_cst": _interactions,
-    "Grower.interactions": lambda rng, rows: tuple(map(tuple, _interactions(rng, rows))),
+    "Grower.interaction_cst": lambda rng, rows: tuple(map(tuple, _interactions(rng, rows))),
     "forbidden_below": _forbidden,
     "Grower.forbidden_below": lambda rng, rows: ((0, len(rows.kinds) - 1),),
     "forced_splits": _forced,
-    "Grower.forced": lambda rng, rows: forced_splits(_shallow(rng, rows).skeleton),
+    "Grower.forced_splits": lambda rng, rows: forced_splits(_shallow(rng, rows).skeleton),
     "init": lambda rng, rows: _forest(rows),
-    "held_out": lambda rng, rows: rng.dirichlet(np.ones(len(pd.unique(rows.y))), rows.n),
+    "teacher": lambda rng, rows: _forest(rows),
 }
 WORDS: dict[str, Maker] = {
     "a smoother": _step(SMOOTHERS),
@@ -194,9 +196,9 @@ WORDS: dict[str, Maker] = {
     "Pruner": _step(PRUNERS),
     "Grower": _grower,
     "RandomState instance": lambda rng, rows: np.random.RandomState(int(rng.integers(100))),
+    "Loss": lambda rng, rows: QuantileLoss(float(rng.choice([0.1, 0.5, 0.9]))),
     "Tree": _shallow,
     "TreeClassifier": _tree_estimator,
     "FrozenEstimator": lambda rng, rows: FrozenEstimator(_tree_estimator(rng, rows).fit(rows.X, rows.y)),
     "estimator": lambda rng, rows: DecisionTreeClassifier(max_depth=int(rng.integers(1, 5)), random_state=0),
-    "classifier": lambda rng, rows: _forest(rows),
 }

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import hornbeam
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
 
@@ -82,7 +82,7 @@ def subject(kind: str, fitted: bool, jobs: int) -> Subject:
     if kind == "ranker":
         X, y = rows(3000)
         ranker = hornbeam.BoostedTreesRanker(n_estimators=15, n_jobs=jobs)
-        group = {"group": np.repeat(np.arange(300), 10)}
+        group = {"query": np.repeat(np.arange(300), 10)}
         return Subject(lambda: ranker.fit(X, y, **group), lambda: model_state(ranker))
     return OTHER[kind](fitted, jobs)
 
@@ -110,7 +110,7 @@ def _files(fitted: bool, jobs: int) -> Subject:
     tree, file = hornbeam.TreeClassifier("cart", max_depth=5, n_jobs=jobs), parquet()
     if fitted:
         tree.fit(*rows(300, 1))
-    source = ParquetSource.open(file, target="y")
+    source = scan_parquet(file, target="y")
     return Subject(lambda: tree.fit(source, memory=50_000), lambda: model_state(tree))
 
 

@@ -20,7 +20,7 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
         return draw_fit(rng, name, {"grower": {"made": "Grower", "seed": int(rng.integers(2**32))}})
     presets = [preset for preset in values(KINDS[name], "preset") if preset != "readable"]
     untaught = [
-        one for one in drawable(KINDS[name]) if one not in ("slopes", "teacher")
+        one for one in drawable(KINDS[name]) if one not in ("slopes", "teacher", "fidelity")
     ]  # the area readable has them
     return draw_fit(rng, name, {"preset": str(rng.choice(presets))}, untaught)
 

@@ -63,7 +63,7 @@ def shelves(nodes: int) -> Iterator[Shelf | tuple[str, str]]:
     X, _ = make(2000 + 3 * nodes, 2, 10)
     y = np.random.default_rng(0).integers(0, 2, len(X))  # tossed: no tree is done before it is large enough
     tree = hornbeam.TreeClassifier(smoothing="hgs", pruning=None, max_leaf_nodes=leaves).fit(X, y)
-    twin = to_sklearn(tree.tree_, missing="majority")
+    twin = to_sklearn(tree.tree_, on_missing="majority")
     ask = type(tree).predict_proba, type(twin).predict_proba
     n = tree.tree_.n_nodes
     for name in ("model.hornbeam", "model.safetensors"):

@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 from distributed import Client
 
 from benchmarks import synthetic
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.schema import Kind
 from hornbeam.engines import DaskEngine
 from hornbeam.ensembles.forest.from_source import fit_forest
 from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer, default_grower
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 
 FEATURES = 10
@@ -111,7 +112,7 @@ def grow(
         return _grow_forest(rows, engine)
     regression = model == "regression"
     target, kind = ("x0", Kind.NUMERIC) if regression else ("y", Kind.NOMINAL)
-    source = ParquetSource.open(rows, target=target, target_kind=kind, engine=engine)
+    source = scan_parquet(rows, target=target, target_kind=kind, engine=engine)
     recipe = PRESETS["default"]
     if regression:
         recipe = REGRESSION_PRESETS["default"]
@@ -122,7 +123,7 @@ def grow(
 
 def _grow_forest(rows: Path, engine: Watched) -> str:
     """A forest grown on a quarter of the rows, with all rows counted in every tree."""
-    source = ParquetSource.open(rows, target="y", engine=engine)
+    source = scan_parquet(rows, target="y", engine=engine)
     grower = replace(default_grower(), max_features=3)
     trainer = ForestTrainer(Recipe(255, grower), n_trees=30, smoothers=SMOOTHING_CANDIDATES)
     plan = Plan.of(source, None, grow_rows=source.n_rows // 4)

@@ -28,7 +28,7 @@ from benchmarks.faults.disturbed_fit import Watched, grow, write_rows
 from benchmarks.faults.object_store import CREDENTIALS, Proxy, address, random_faults, s3_server
 from benchmarks.output import machine
 from hornbeam import TreeClassifier
-from hornbeam.data import LocalEngine
+from hornbeam.data.engine import LocalEngine
 
 SHARE, HANGING, SECONDS = 0.05, 0.01, 10.0
 

@@ -28,7 +28,7 @@ from benchmarks.faults.disturbed_fit import Watched, write_rows
 from benchmarks.output import machine
 from benchmarks.scale.same_tree import ray_processes
 from hornbeam import TreeClassifier
-from hornbeam.data import LocalEngine
+from hornbeam.data.engine import LocalEngine
 from hornbeam.engines import RayEngine
 
 

@@ -20,7 +20,6 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -39,7 +38,8 @@ SETTINGS = {
     "NumPy without AVX-512": {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"},
     "NumPy without AVX2": {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
 }
-SMOOTHERS = ["raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs", "hgs-gradient", "hgs-loo"]
+SMOOTHERS = ["raw", "laplace", "m-estimate", "m-branch", "hierarchical-shrinkage", "hgs"]
+SMOOTHERS += ["gradient-hgs", "leave-one-out-hgs"]
 
 
 def make_set(number: int) -> dict[str, np.ndarray]:
@@ -89,12 +89,10 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
         "boosting": lambda: hornbeam.BoostedTreesClassifier(**boosted).fit(X, y, **given),
         "boosting of numbers": lambda: hornbeam.BoostedTreesRegressor(**boosted).fit(X, z, **given),
         "ranker": lambda: hornbeam.BoostedTreesRanker(**boosted).fit(
-            X, np.minimum(y, 4), group=sets["query"]
+            X, np.minimum(y, 4), query=sets["query"]
         ),
         "rules": lambda: hornbeam.RuleClassifier().fit(X, y),
-        "distilled": lambda: hornbeam.distill(
-            hornbeam.ForestClassifier(**few), X, y, random_state=0, n_jobs=1
-        ),
+        "distilled": lambda: tree(teacher=hornbeam.ForestClassifier(**few)).fit(X, y),
         "readable": lambda: tree("readable", max_leaf_nodes=6).fit(X, y, **given),
         "readable of numbers": lambda: hornbeam.TreeRegressor("readable", max_leaf_nodes=6).fit(
             X, z, **given
@@ -109,13 +107,16 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
 
 
 def digest(model: Any, X: np.ndarray) -> str:
-    """Hash what a model file stores, and what the model predicts."""
-    import hornbeam
+    """Hash the numbers that a model file stores, but no names of parameters, and what the model predicts."""
+    from hornbeam.estimators.persistence.files import pack
+    from hornbeam.storage.layout import arrays_of
+    from hornbeam.storage.values import encode
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.hornbeam")
-        hornbeam.save(model, path)
-        sha = hashlib.sha256(path.read_bytes())
+    content = pack(model)
+    learned = {name: encode(one, name) for name, one in content.learned.items() if name != "smoother"}
+    sha = hashlib.sha256(json.dumps(learned, sort_keys=True).encode())
+    for name, array in arrays_of(content).items():
+        sha.update(f"{name} {array.shape}".encode() + array.tobytes())
     for name in ("predict_proba", "predict_interval", "predict"):
         if hasattr(model, name):
             sha.update(np.ascontiguousarray(getattr(model, name)(X)).astype("<f8").tobytes())

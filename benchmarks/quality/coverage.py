@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbeam import Table, TreeClassifier, TreeRegressor
-from hornbeam.explain import interval
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree import Table
 from hornbeam.tree.route import route
 
 FRESH = 60_000
@@ -180,9 +181,9 @@ def settings(world: str, n: int) -> dict[str, dict[str, Any]]:
         "max_leaf_nodes": {"max_leaf_nodes": 12},
         "tolerance": {"tolerance": 0.05},
     }
-    explicit = "hgs" if world in CLASSES else "shrinkage"
+    explicit, smoothing = ("hgs", "hgs") if world in CLASSES else ("shrinkage", "hierarchical-shrinkage")
     taught = {"readable": {"preset": "readable"}} | {f"slopes={n}": {"slopes": n} for n in (1, 2, 3)}
-    return restricted | {explicit: {"smoothing": explicit}} | taught
+    return restricted | {explicit: {"smoothing": smoothing}} | taught
 
 
 def trial(name: str, n: int, setting: str, seed: int, as_fitted: bool) -> dict[str, Any]:

@@ -21,14 +21,14 @@ import numpy as np
 
 from benchmarks.output import read_csv
 from benchmarks.quality.studies.sets import N_FOLDS, Entry, Fold, index, load
-from hornbeam import ForestClassifier, TreeClassifier, distill
-from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
-from hornbeam.tree import Tree
+from hornbeam import ForestClassifier, TreeClassifier
+from hornbeam.evaluation import Comparison, log_loss, probability_rmse, zero_one_loss
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths
 
 RESULTS = Path(__file__).parents[1] / "results"
 OUT = RESULTS / "distillation"
-MEASURES = {"rmse": rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
+MEASURES = {"rmse": probability_rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
 HEADS = ("RMSE", "log loss", "0-1 loss")
 SIZES = ("leaves", "depth", "tests", "seconds")
 BESIDE = {
@@ -85,7 +85,7 @@ def _answers(fold: Fold, fidelities: Sequence[float]) -> Iterator[tuple[str, np.
     yield "teacher", teacher.predict_proba(test), (np.nan, np.nan, np.nan, taught)
     for fidelity in fidelities:
         begin = time.process_time()
-        model = distill(teacher, train, fold.y_train, fidelity=fidelity)
+        model = TreeClassifier(teacher=teacher, fidelity=fidelity).fit(train, fold.y_train)
         seconds = taught + time.process_time() - begin
         yield f"distilled {fidelity}", model.predict_proba(test), (*_size(model.tree_), seconds)
     begin = time.process_time()

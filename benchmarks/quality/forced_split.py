@@ -20,8 +20,8 @@ from benchmarks.quality.comparison import markdown
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from benchmarks.scale.cost_model import page
 from hornbeam import TreeClassifier
-from hornbeam.evaluation import log_loss, rmse
-from hornbeam.evaluation.comparison import sign_test
+from hornbeam.evaluation import log_loss, probability_rmse
+from hornbeam.evaluation.comparison import WinDrawLoss
 
 OUT = Path(__file__).parents[1] / "results" / "forced_split" / "sets.jsonl"
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "edit.md"
@@ -52,7 +52,7 @@ def measure(entry: Entry) -> dict[str, Any]:
         features.append((best.feature, second.feature))
         for at, model in enumerate((grown, forced)):
             p = fold.spread(model.predict_proba(test))
-            loss = log_loss(fold.y_test, p, labels=labels), rmse(fold.y_test, p)
+            loss = log_loss(fold.y_test, p, labels=labels), probability_rmse(fold.y_test, p)
             found[number, at] = *loss, model.tree_.n_leaves
     means = found.mean(axis=0).round(5).tolist()
     return {
@@ -84,7 +84,7 @@ def summary(records: list[dict[str, Any]]) -> str:
     return (
         f"On {len(records)} sets the log loss of new rows rises by {median(increase):.1%} in the median and by at most "
         f"{increase.max():.1%}; it is higher on {worse} sets and lower on {better} "
-        f"(sign test: p = {sign_test(worse, better):.3f})."
+        f"(sign test: p = {WinDrawLoss(worse, 0, better).p:.3f})."
     ).replace("%", " %")
 
 

@@ -29,11 +29,11 @@ from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from benchmarks.synthetic import make
 from benchmarks.timing import Runner, Stopwatch, race
 from hornbeam import ForestClassifier
-from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
+from hornbeam.evaluation import Comparison, log_loss, probability_rmse, zero_one_loss
 
 OUT = Path(__file__).parents[1] / "results" / "forest"
 N_FOLDS = 5
-MEASURES = {"rmse": rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
+MEASURES = {"rmse": probability_rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
 
 
 def speed(options: argparse.Namespace) -> None:

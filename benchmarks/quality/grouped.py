@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam import Table, TreeClassifier, TreeRegressor
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.evaluation import log_loss
-from hornbeam.explain import interval
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree import Table
 from hornbeam.tree.route import route
 
 NEW_GROUPS = 20_000

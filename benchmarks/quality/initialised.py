@@ -22,10 +22,10 @@ import numpy as np
 from benchmarks.output import read_csv
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from hornbeam import BoostedTreesClassifier, ForestClassifier
-from hornbeam.evaluation import Comparison, log_loss, rmse
+from hornbeam.evaluation import Comparison, log_loss, probability_rmse
 
 OUT = Path(__file__).parents[1] / "results" / "forest"
-MEASURES = {"rmse": rmse, "log_loss": log_loss}
+MEASURES = {"rmse": probability_rmse, "log_loss": log_loss}
 METHODS = {
     "20 rounds after a forest": BoostedTreesClassifier(n_estimators=20, init=ForestClassifier()),
     "20 rounds": BoostedTreesClassifier(n_estimators=20),

@@ -23,7 +23,7 @@ from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from hornbeam.evaluation import Comparison, log_loss
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 
 OUT = Path(__file__).parents[1] / "results" / "missing"
 ROWS, MOST_CLASSES, MOST_COLUMNS, N_FOLDS = (150, 4_000), 10, 60, 3

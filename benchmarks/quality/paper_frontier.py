@@ -35,7 +35,8 @@ from benchmarks.speed.frontiers import SIZES
 from benchmarks.speed.pruning import random_tree
 from benchmarks.timing import latency
 from hornbeam.evaluation import Comparison
-from hornbeam.pruning import BayesRisk, work_span
+from hornbeam.pruning import BayesRisk
+from hornbeam.pruning.bottom_up import work_span
 from hornbeam.smoothing import HGS, Laplace
 
 HERE = Path(__file__).parents[1]
@@ -191,7 +192,7 @@ def measure() -> None:
         for classes in CLASSES:
             tree = Laplace()(random_tree(NODES, classes))
             costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
-            calls = [partial(BayesRisk(costs, n_jobs=n_jobs).cuts, tree) for n_jobs in (1, 2)]
+            calls = [partial(BayesRisk(costs)._with_threads(n_jobs).cuts, tree) for n_jobs in (1, 2)]
             turns = [[latency(call, repeats=0).cpu for call in calls] for _ in range(TURNS)]
             one, two = np.min(turns, axis=0).tolist()
             facts = {"nodes": tree.n_nodes, "classes": classes, "cpu_1": one, "cpu_2": two}

@@ -22,7 +22,7 @@ from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from benchmarks.quality.studies.size_peers import ceiling, sized
 from benchmarks.scale.cost_model import page
 from hornbeam import TreeClassifier
-from hornbeam.evaluation import log_loss, rmse, zero_one_loss
+from hornbeam.evaluation import log_loss, probability_rmse, zero_one_loss
 from hornbeam.export import to_text
 
 OUT = Path(__file__).parents[1] / "results" / "printed_trees" / "sets.jsonl"
@@ -35,7 +35,7 @@ TREES = {
     "readable, 16 leaves": {"preset": "readable"},
     "default tree": {},
 }
-LOSSES = {"RMSE": rmse, "log loss": log_loss, "0-1 loss": zero_one_loss}
+LOSSES = {"RMSE": probability_rmse, "log loss": log_loss, "0-1 loss": zero_one_loss}
 NUMERIC = ("forest-100", "lightgbm")  # get categories as a column each; EBM gets the frame
 PEERS = {
     "forest-100": "forest of 100 trees (scikit-learn)",

@@ -31,7 +31,8 @@ from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from hornbeam.evaluation import Comparison
 from hornbeam.pruning import Collapse, ErrorBased
 from hornbeam.recipe import PRESETS
-from hornbeam.rules import RuleSet, choose_rules, extract, simplify
+from hornbeam.rules.extract import extract
+from hornbeam.rules.rule_set import RuleSet
 from hornbeam.smoothing import HGS
 from hornbeam.tree.route import predict_rows
 
@@ -51,7 +52,7 @@ def run(fold: Fold) -> Iterator[dict[str, Any]]:
         "tree", fold, predict_rows(HGS()(tree), test), extract(tree), grown, raw=predict_rows(tree, test)
     )
     begin = time.process_time()
-    pruned = ErrorBased(table=train)(tree)
+    pruned = ErrorBased(rows=train)(tree)
     seconds = grown + time.process_time() - begin
     yield facts(
         "pruned",
@@ -62,8 +63,8 @@ def run(fold: Fold) -> Iterator[dict[str, Any]]:
         raw=predict_rows(pruned, test),
     )
     begin = time.process_time()
-    rules = choose_rules(simplify(extract(tree, merge=False), train), train)
-    yield facts("rules", fold, rules.predict(test), rules, grown + time.process_time() - begin)
+    rules = extract(tree, merge=False).simplify(train, None).choose(train, None)
+    yield facts("rules", fold, rules.predict_proba(test), rules, grown + time.process_time() - begin)
     if j48.ARCHIVE.exists() and len(fold.data.y) * fold.data.X.shape[1] <= MOST_CELLS:
         yield part(fold)
 

@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from benchmarks.quality.studies.sets import index, load
-from hornbeam import Table
 from hornbeam.recipe import PRESETS
+from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 
 OUT = Path(__file__).parents[1] / "results" / "seeds" / "seeds.jsonl"
 REPEATS = (1, 5)

@@ -29,8 +29,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbeam import BoostedTreesClassifier, ForestClassifier, Grower, Recipe, Table, TreeClassifier
-from hornbeam.recipe import PRESETS
+from hornbeam import BoostedTreesClassifier, ForestClassifier, TreeClassifier
+from hornbeam.growing.grower import Grower
+from hornbeam.recipe import PRESETS, Recipe
+from hornbeam.tree import Table
 
 OUT = Path(__file__).parents[1] / "results" / "selection"
 FEATURES = {"number 10": (10, False), "number 1000": (1000, False)} | {
@@ -161,7 +163,7 @@ class TreeByGain(TreeClassifier):
     """The default tree with features compared by their gain."""
 
     def fit(self, X: pd.DataFrame, y: pd.Series) -> TreeByGain:
-        from hornbeam.tuning import CrossFitted
+        from hornbeam.tuning.cross_fitted import CrossFitted
 
         recipe = PRESETS["default"]
         grower = Grower(recipe.grower.criterion)

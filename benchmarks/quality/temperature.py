@@ -29,16 +29,16 @@ from sklearn.model_selection import cross_val_predict
 from benchmarks.output import read_csv
 from benchmarks.quality.studies.sets import SEED, Entry, Fold, index, load
 from hornbeam import BoostedTreesClassifier, ForestClassifier
-from hornbeam.data import Table
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.trainer import RowSampler
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
-from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
+from hornbeam.evaluation import Comparison, log_loss, probability_rmse, zero_one_loss
 
 OUT = Path(__file__).parents[1] / "results" / "forest"
-MEASURES = {"rmse": rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
+MEASURES = {"rmse": probability_rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
 N_TREES = 100
 FOREST_METHODS = ("forest, temperature 1", "forest, temperature chosen", "scikit-learn's forest")
 BOOSTING_METHODS = ("boosted", "boosted, five folds", "stopped early", "stopped early, rows held out")

@@ -25,12 +25,14 @@ import numpy as np
 
 from benchmarks.quality.comparison import markdown
 from benchmarks.scale.cost_model import page
-from hornbeam.data import Feature, Schema, Table
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.schema import Kind
+from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.sources import Partition, row_blocks
-from hornbeam.growing import Criterion, Grower
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing
 

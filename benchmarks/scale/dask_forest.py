@@ -3,8 +3,9 @@
     python -m benchmarks.scale.dask_forest --rows 2e5 --scratch DIR
 
 `local`: each worker reads all files and fits its share of the trees alone, without a word to the others. `dask`: one
-`DaskForestClassifier` fits all trees, from the same files. Both take turns; the least of each counts, wall and CPU of
-the whole tree of processes. The digest of the forest must be that of rows in memory. Results are JSON lines.
+`ForestClassifier` with a `DaskEngine` fits all trees, from the same files. Both take turns; the least of each counts,
+wall and CPU of the whole tree of processes. The digest of the forest must be that of rows in memory. Results are JSON
+lines.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from benchmarks.faults.disturbed_fit import cluster, warm
 from benchmarks.output import machine
 from benchmarks.scale.dask_overhead import turns
 from benchmarks.scale.fits import rounded, write
-from hornbeam import DaskForestClassifier, ForestClassifier
+from hornbeam import ForestClassifier
+from hornbeam.engines import DaskEngine
 
 RESULTS = Path(__file__).parents[1] / "results" / "engines" / "forest.jsonl"
 FEATURES = 20
@@ -46,8 +48,7 @@ def measure(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]
         )
 
     def dask() -> str:
-        forest = DaskForestClassifier(ForestClassifier(n_trees), client=client).fit(place, "y")
-        return forest.forest_.digest
+        return ForestClassifier(n_trees).fit(place, "y", engine=DaskEngine(client)).forest_.digest
 
     records = turns(client, options.rounds, {"local": local, "dask": dask})
     if records[1]["digest"] != ForestClassifier(n_trees, n_jobs=-1).fit(place, "y").forest_.digest:

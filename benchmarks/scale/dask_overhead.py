@@ -33,15 +33,16 @@ from benchmarks.faults.disturbed_fit import cluster, warm
 from benchmarks.output import machine
 from benchmarks.scale.fits import rounded, write
 from benchmarks.scale.levels import orders_of
-from hornbeam.data import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import group_partitions
 from hornbeam.data.files.cache import EncodedCache
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Partition
 from hornbeam.engines import DaskEngine
 from hornbeam.kernels import levelwise, subtree
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
 from hornbeam.tree.evidence.count import evidence_units
 
@@ -93,7 +94,7 @@ def ratio(client: Client, options: argparse.Namespace, *, numeric: bool = False)
     place = write(options.scratch, options.rows, FEATURES, 2)
     engine, recipe = DaskEngine(client), NUMERIC if numeric else RECIPE
     kind = Kind.NUMERIC if numeric else Kind.NOMINAL
-    source = ParquetSource.open(place, target="y", target_kind=kind, engine=engine)
+    source = scan_parquet(place, target="y", target_kind=kind, engine=engine)
     bins = Bins.fit(source, engine, max_bins=recipe.bins_for(source.n_rows))
     cache = EncodedCache.write(source, bins, options.scratch / "codes", engine)
     target = {"unit": evidence_units(source), "target": source} if numeric else {}
@@ -163,7 +164,7 @@ def xgboost(client: Client, place: Path) -> None:
 
 def ours(client: Client, place: Path, scratch: Path) -> str:
     engine, codes = DaskEngine(client), scratch / "fresh-codes"
-    source = ParquetSource.open(place, target="y", engine=engine)
+    source = scan_parquet(place, target="y", engine=engine)
     tree = fit(source, RECIPE, engine, plan=Plan.of(source, RECIPE, source.n_rows, 2**28), cache=codes)
     rmtree(codes, ignore_errors=True)  # so that each turn makes its own
     return tree.digest

@@ -32,15 +32,18 @@ import pyarrow.parquet as pq
 from benchmarks.output import machine
 from benchmarks.scale.metered_engine import Metered
 from benchmarks.synthetic import BLOCK, blocks, make
-from hornbeam.data import Bins, Table
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.files.cache import EncodedCache
-from hornbeam.data.files.parquet import ParquetSource
-from hornbeam.evaluation import rmse
-from hornbeam.out_of_core import Plan, count_on_all, fit
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.table import Table
+from hornbeam.evaluation import probability_rmse
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import PRESETS
+from hornbeam.tree.evidence.count import count_on_all
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 
 RESULTS = Path(__file__).parents[1] / "results" / "scale"
 GROUP_BLOCKS = 16  # blocks of rows in a row group: 262,144 rows
@@ -86,7 +89,7 @@ def one_fit(folder: str, grow_rows: int, memory: int, depth: int | None, threads
     recipe = replace(recipe, grower=replace(recipe.grower, max_depth=depth))
     _warm_up()
     cpu, wall = time.process_time(), time.perf_counter()
-    source = ParquetSource.open(folder, target="y", engine=engine)
+    source = scan_parquet(folder, target="y", engine=engine)
     fitter = CrossFitted(recipe)
     tree = fit(source, fitter, engine, plan=Plan.of(source, fitter, grow_rows, memory), n_jobs=threads)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -106,7 +109,7 @@ def one_fit(folder: str, grow_rows: int, memory: int, depth: int | None, threads
         "n_passes": len(engine.reductions),
         "n_leaves": tree.n_leaves,
         "depth": tree.depth,
-        "rmse": rmse(y, predict_rows(tree, test)),
+        "rmse": probability_rmse(y, predict_rows(tree, test)),
         "digest": tree.digest,
     }
 
@@ -115,7 +118,7 @@ def _warm_up() -> None:
     """Load every library before the clock starts."""
     with TemporaryDirectory() as folder:
         place = write(Path(folder), 2000, 2, 2)
-        source, fitter = ParquetSource.open(place, target="y"), CrossFitted(PRESETS["default"])
+        source, fitter = scan_parquet(place, target="y"), CrossFitted(PRESETS["default"])
         fit(source, fitter, plan=Plan.of(source, fitter, memory=50_000))
 
 
@@ -179,7 +182,7 @@ def _memory(options: argparse.Namespace, rows: int) -> int:
 def loss(options: argparse.Namespace) -> list[dict[str, Any]]:
     """What growing on a share of the rows and counting all costs on real sets: one fold in ten is asked."""
     from benchmarks.quality.studies.sets import Fold, index, load
-    from hornbeam.data import MemorySource
+    from hornbeam.data.sources import MemorySource
 
     if options.data is None:
         raise SystemExit("loss needs --data DIR, a folder with index.csv as of study.py")
@@ -195,7 +198,7 @@ def loss(options: argparse.Namespace) -> list[dict[str, Any]]:
             begin = time.process_time()
             tree = fit(source, fitter, plan=Plan.of(source, fitter, n, 2**40))
             cpu = time.process_time() - begin
-            lost = rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
+            lost = probability_rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
             only = lost if share == 1 else _sample_alone(source, fitter, n, test)
             base = lost if base is None else base
             records.append(
@@ -215,7 +218,7 @@ def loss(options: argparse.Namespace) -> list[dict[str, Any]]:
 def _sample_alone(source: Any, fitter: CrossFitted, n: int, test: Table) -> float:
     """The loss without counting the other rows."""
     tree = fitter.fit(draw_sample(source, Metered(), n))
-    return rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
+    return probability_rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
 
 
 def travelling(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -223,8 +226,8 @@ def travelling(options: argparse.Namespace) -> list[dict[str, Any]]:
     records = []
     for rows in options.rows:
         place = write(options.scratch, rows, options.features, options.classes)
-        engine = Metered(1, groups=TASKS, weigh=True)
-        source = ParquetSource.open(place, target="y")
+        engine = Metered(1, n_tasks=TASKS, weigh=True)
+        source = scan_parquet(place, target="y")
         bins = Bins.fit(source, Metered())
         cache = EncodedCache.write(source, bins, options.scratch / "codes", Metered())
         grower = replace(PRESETS["default"].grower, max_depth=options.depth or 8)
@@ -257,12 +260,12 @@ def rates(options: argparse.Namespace) -> list[dict[str, Any]]:
     [rows] = options.rows
     values = rows * options.features
     place, folder = write(options.scratch, rows, options.features, options.classes), options.scratch / "codes"
-    source, engine = ParquetSource.open(place, target="y"), Metered()
+    source, engine = scan_parquet(place, target="y"), Metered()
     bins = Bins.fit(source, engine)
     some = draw_sample(source, engine, rows // 5)
     tree = PRESETS["default"].fit(some)
     seconds = {
-        "survey": _least(lambda: ParquetSource.open(place, target="y")),
+        "survey": _least(lambda: scan_parquet(place, target="y")),
         "cuts": _least(lambda: Bins.fit(source, engine)),
         "cache": _least(lambda: EncodedCache.write(source, bins, folder, engine).remove()),
         "sample": _least(lambda: draw_sample(source, engine, rows // 30)),

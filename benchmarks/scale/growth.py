@@ -34,9 +34,10 @@ from hornbeam import RuleClassifier, TreeClassifier
 from hornbeam import export as exports
 from hornbeam.cli.group import hornbeam as command
 from hornbeam.data.schema import Feature, Schema
-from hornbeam.rules import extract
+from hornbeam.rules.extract import extract
 from hornbeam.smoothing import HGS
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 
 Work = Callable[[], object]
 Case = tuple[tuple[int, int, int], Callable[[int], Work]]
@@ -148,7 +149,7 @@ def _views() -> Iterator[tuple[str, Callable[[Any], object], Callable[[int], Any
     yield "to_treelite", exports.to_treelite, chain
     yield "store", stored, chain
     yield "extract", extract, chain
-    yield "rules_text", lambda tree: exports.rules_text(extract(tree)), chain
+    yield "rules_text", lambda tree: extract(tree).to_text(), chain
     yield "leaves", lambda made: made.leaves().to_dict(), model
     yield "leaves_words", lambda made: str(made.leaves()), model
     yield "leaves_as_rules", lambda made: made.leaves().as_rules(), model

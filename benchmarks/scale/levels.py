@@ -14,12 +14,15 @@ import time
 
 import numpy as np
 
-from hornbeam.data import Feature, LocalEngine, MemorySource, Schema, Table
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedRows
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.levelwise import counting
 from hornbeam.growing.levelwise.task_context import NodeOfRowCache, TaskContext
 from hornbeam.kernels import levelwise, subtree

@@ -76,26 +76,26 @@ def predict_to(folder: Path) -> None:
 
 
 def score(folder: Path) -> None:
-    from hornbeam.evaluation.tree_scores import score_tree
+    from hornbeam.evaluation import scores
 
     model = small(folder)
-    score_tree(model.tree_, opened(folder))
+    scores(model, opened(folder))
 
 
 def candidates(folder: Path) -> None:
-    from hornbeam import candidate_splits
+    from hornbeam.explain.candidates.list_splits import candidate_splits
 
     candidate_splits(small(folder), opened(folder), None)
 
 
 def opened(folder: Path, *, numeric: bool = False) -> Any:
     """The files as a source of all features."""
-    from hornbeam.data.files.parquet import ParquetSource
+    from hornbeam.data.files.parquet import scan_parquet
     from hornbeam.data.schema import Kind
 
     features = [*(f"x{number}" for number in range(N_NUMBERS)), "merchant"]
     target, kind = (NUMBERS, Kind.NUMERIC) if numeric else (CLASSES, Kind.NOMINAL)
-    return ParquetSource.open(folder, target=target, target_kind=kind, features=features)
+    return scan_parquet(folder, target=target, target_kind=kind, features=features)
 
 
 def small(folder: Path) -> Any:

@@ -10,7 +10,7 @@ from operator import iadd
 from threading import Lock
 from typing import Any
 
-from hornbeam.data import LocalEngine
+from hornbeam.data.engine import LocalEngine
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from benchmarks import synthetic
 from benchmarks.output import machine
 from hornbeam import TreeClassifier, load, save
-from hornbeam.data import write_parquet
+from hornbeam.data.files.parquet_writer import write_parquet
 from hornbeam.estimators.methods.column_names import required_columns
 
 RESULTS = Path(__file__).parents[1] / "results" / "scale" / "predictions.jsonl"
@@ -49,7 +49,7 @@ def prepare(scratch: Path, n_rows: int, group_rows: int = GROUP_ROWS) -> tuple[P
         columns: dict[str, Any] = {f"x{at}": X[:, at].astype(np.float32) for at in range(FEATURES)}
         columns["category"] = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names))
         columns["number"] = np.arange(n_rows)
-        write_parquet(pa.table(columns), rows, group_rows=group_rows)
+        write_parquet(pa.table(columns), rows / "rows.parquet", group_rows=group_rows)
         if not model.exists():
             some = slice(min(n_rows, 200_000))
             frame = pa.table(columns).drop_columns("number")[some].to_pandas()

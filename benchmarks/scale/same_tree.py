@@ -31,17 +31,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.output import machine
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from hornbeam.data.engine import Engine
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.files.cache import EncodedCache
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.files.parquet import ParquetSource, scan_parquet
 from hornbeam.data.schema import Kind
-from hornbeam.data.sources import Source
+from hornbeam.data.sources import MemorySource, Source
+from hornbeam.data.table import Table
 from hornbeam.engines import DaskEngine, RayEngine, SparkEngine
 from hornbeam.ensembles.forest.from_source import fit_forest
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
-from hornbeam.growing import Criterion, Grower
-from hornbeam.out_of_core import Plan
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.tree.evidence.count import evidence_units
 
@@ -118,14 +120,16 @@ class Rows:
 
     def open(self, engine: Engine) -> ParquetSource:
         kind = Kind.NUMERIC if self.numeric else Kind.NOMINAL
-        return ParquetSource.open(self.place, target="y", weight=self.weight, target_kind=kind, engine=engine)
+        return scan_parquet(
+            self.place, target="y", sample_weight=self.weight, target_kind=kind, engine=engine
+        )
 
     def in_memory(self) -> Table:
         """All rows, without a source in between."""
         frame = pq.read_table(self.place).to_pandas()
         weight = None if self.weight is None else frame.pop(self.weight)
         target, kind = frame.pop("y"), Kind.NUMERIC if self.numeric else Kind.NOMINAL
-        return Table.read(frame, target, sample_weight=weight, target=kind)
+        return Table.read(frame, target, sample_weight=weight, target_kind=kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +172,12 @@ class TreeFit:
     def ways(self, name: str, numbers: list[int], blocks: list[int]) -> Iterator[Way]:
         """Level by level, in every grouping that is asked for."""
         for n in numbers:
-            yield f"{n} groups", {"groups": n}, partial(self.by_level, gather_rows=0)
+            yield f"{n} groups", {"n_tasks": n}, partial(self.by_level, gather_rows=0)
         for n in blocks if name in CUT else ():
             yield f"about {n} blocks", {}, partial(self.by_level, blocks=n, gather_rows=0)
         yield "handed over", {}, self.by_level
         if name == "local":
-            yield "reversed", {"groups": 7, "reverse": True}, partial(self.by_level, gather_rows=0)
+            yield "reversed", {"n_tasks": 7, "reverse": True}, partial(self.by_level, gather_rows=0)
 
     def _bins(self, source: Source, engine: Engine) -> Bins:
         return Bins.fit(source, engine, max_bins=PRESETS["default"].bins_for(source.n_rows))
@@ -200,8 +204,8 @@ class ForestFit:
     def ways(self, name: str, numbers: list[int], blocks: list[int]) -> Iterator[Way]:
         """All rows or a sample of them, in every grouping that is asked for."""
         for n in numbers:
-            yield f"{n} groups", {"groups": n}, self.on_engine
-        yield "sample, 3 groups", {"groups": 3}, partial(self.on_engine, sampled=True)
+            yield f"{n} groups", {"n_tasks": n}, self.on_engine
+        yield "sample, 3 groups", {"n_tasks": 3}, partial(self.on_engine, sampled=True)
 
     def _fit(self, source: Source, engine: Engine | None, *, sampled: bool) -> str:
         plan = Plan.of(source, None, source.n_rows // 3) if sampled else None
@@ -338,7 +342,7 @@ def main() -> int:
     parser.add_argument(
         "--engines", type=lambda text: text.split(","), default=["local", "dask", "ray", "spark"]
     )
-    parser.add_argument("--numbers", type=_numbers, default=[1, 3, 16], help="groups of partitions")
+    parser.add_argument("--numbers", type=_numbers, default=[1, 3, 16], help="numbers of tasks")
     parser.add_argument("--blocks", type=_numbers, default=[3, 16], help="blocks of features, in `CUT`")
     parser.add_argument("--out", type=Path, default=RESULTS / "same_tree.jsonl")
     options = parser.parse_args()

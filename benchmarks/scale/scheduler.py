@@ -57,7 +57,7 @@ def measure(client: Client, scheduler: psutil.Process, options: argparse.Namespa
     records: dict[int, dict[str, Any]] = {}
     for _ in range(options.rounds):
         for groups in (3 * threads, threads, options.workers):
-            engine = DaskEngine(client, groups=groups, fan_in=FAN_IN)
+            engine = DaskEngine(client, n_tasks=groups, fan_in=FAN_IN)
             before, wall = (_cpu(scheduler), _cpu(driver)), time.perf_counter()
             engine.reduce(_empty, range(groups), None)
             spent = _cpu(scheduler) - before[0], _cpu(driver) - before[1], time.perf_counter() - wall

@@ -52,18 +52,18 @@ def _runners(size: int, classes: int, threads: int) -> dict[str, Runner]:
     tree = Laplace()(random_tree(size, classes))
     costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
     return {
-        OURS: partial(_judge, BayesRisk(costs), tree),
-        "threads": partial(_judge, BayesRisk(costs, n_jobs=threads), tree),
-        "sequential": partial(_judge, BayesRisk(costs, method="sequential"), tree),
+        OURS: partial(_judge, BayesRisk(costs), 1, tree),
+        "threads": partial(_judge, BayesRisk(costs)._with_threads(threads), threads, tree),
+        "sequential": partial(_judge, BayesRisk(costs, method="sequential"), 1, tree),
     }
 
 
-def _judge(pruner: Any, tree: Any, watch: Stopwatch) -> dict[str, object]:
+def _judge(pruner: Any, threads: int, tree: Any, watch: Stopwatch) -> dict[str, object]:
     """The verdicts count; one by one in Python, they are nearly all of the whole call."""
     watch.record("judge", _once(partial(pruner.cuts, tree)))
     if pruner.method == "frontier":
         watch.record("whole", _once(partial(pruner, tree)), extra=True)
-    return {"nodes": tree.n_nodes, "classes": tree.n_classes, "threads": pruner.n_jobs}
+    return {"nodes": tree.n_nodes, "classes": tree.n_classes, "threads": threads}
 
 
 # A batch of short calls a turn, short enough to find a moment in which nothing else runs.

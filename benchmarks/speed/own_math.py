@@ -35,7 +35,7 @@ two, five = score > 0.3, np.digitize(score, [-1.5, -0.5, 0.5, 1.5])
 fits = {
     "default tree": lambda: hornbeam.TreeClassifier().fit(X, two),
     "regressor": lambda: hornbeam.TreeRegressor().fit(X, score),
-    "hgs-loo": lambda: hornbeam.TreeClassifier(smoothing="hgs-loo").fit(X, two),
+    "hgs-loo": lambda: hornbeam.TreeClassifier(smoothing="leave-one-out-hgs").fit(X, two),
     "boosting, 2 classes": lambda: hornbeam.BoostedTreesClassifier().fit(X, two),
     "boosting, 5 classes": lambda: hornbeam.BoostedTreesClassifier(n_estimators=30).fit(X, five),
     "forest": lambda: hornbeam.ForestClassifier(n_estimators=20, random_state=0).fit(X, two),

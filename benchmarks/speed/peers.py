@@ -371,8 +371,12 @@ class Hornbeam(Peer):
 
 def hornbeam_parts(X: Floats, y: Labels, job: Job, watch: Stopwatch, *, grow: bool = True) -> Any:
     """Run the layers below the estimator, a lap for each."""
-    from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-    from hornbeam.growing import Criterion, Grower
+    from hornbeam.data.binning.bins import Bins
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.data.sources import MemorySource
+    from hornbeam.data.table import Table
+    from hornbeam.growing.criterion import Criterion
+    from hornbeam.growing.grower import Grower
 
     with watch("read", extra=True):
         table = Table.read(X, y)

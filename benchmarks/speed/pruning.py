@@ -26,7 +26,7 @@ def prune(options: Namespace, report: Report) -> None:
     costs = 1.0 + np.arange(options.classes)[:, None] - np.eye(options.classes)
     risk: dict[str, Runner] = {
         OURS: partial(_judge, BayesRisk(costs), tree),
-        "threads": partial(_judge, BayesRisk(costs, n_jobs=options.threads), tree),
+        "threads": partial(_judge, BayesRisk(costs)._with_threads(options.threads), tree),
         "sequential": partial(_judge, BayesRisk(costs, method="sequential"), tree),
         "naive": partial(_judge_naively, tree, costs),
     }
@@ -84,7 +84,8 @@ def naive(tree: Any, costs: Any) -> int:
 
 def random_tree(n_nodes: int, n_classes: int) -> Any:
     """A tree in which about five of eight nodes split, with a few rows in every leaf."""
-    from hornbeam import Feature, Schema, Skeleton, Tree
+    from hornbeam import Tree
+    from hornbeam.tree import Feature, Schema, Skeleton
     from hornbeam.tree.walk import pull_up
 
     rng = np.random.default_rng(0)
@@ -110,7 +111,7 @@ def _paths(options: Namespace) -> dict[str, Runner]:
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import ccp_pruning_path
 
-    from hornbeam.pruning import cost_complexity_path
+    from hornbeam.pruning.cost_complexity import cost_complexity_path
 
     rng = np.random.default_rng(0)
     rows = int(1.6 * min(options.nodes, _LONGEST_PATH))  # of noise make about this many nodes
@@ -131,8 +132,9 @@ def _paths(options: Namespace) -> dict[str, Runner]:
 
 def converted(old: Any) -> Any:
     """A tree of scikit-learn as one of ours."""
-    from hornbeam import Feature, Schema, Skeleton, Tree
-    from hornbeam.tree import level_order
+    from hornbeam import Tree
+    from hornbeam.tree import Feature, Schema, Skeleton
+    from hornbeam.tree.level_order import level_order
 
     parent, rank = np.full(old.node_count, -1), np.zeros(old.node_count, int)
     for slot, child in enumerate((old.children_left, old.children_right)):

@@ -55,7 +55,7 @@ Learner = Callable[[Queries, np.ndarray], np.ndarray]
 
 def ours(**settings: Any) -> Learner:
     return lambda train, X: (
-        BoostedTreesRanker(**settings).fit(train.X, train.grade, group=train.query).predict(X)
+        BoostedTreesRanker(**settings).fit(train.X, train.grade, query=train.query).predict(X)
     )
 
 

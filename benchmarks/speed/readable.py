@@ -20,7 +20,7 @@ import pandas as pd
 from benchmarks.output import machine
 from benchmarks.synthetic import make
 from benchmarks.timing import Stopwatch, race
-from hornbeam import ForestClassifier, TreeClassifier, distill
+from hornbeam import ForestClassifier, TreeClassifier
 
 N_PREDICTIONS = 20_000
 SMALL = {"max_leaf_nodes": 16, "max_depth": 7, "slopes": 2}
@@ -50,9 +50,9 @@ def distillation(folder: Path, rounds: int) -> dict[str, Any]:
         with watch("teacher"):
             teacher.fit(X, y)
         with watch("16 leaves"):
-            distill(teacher, X, y, n_jobs=1, **SMALL)
+            TreeClassifier(teacher=teacher, n_jobs=1, **SMALL).fit(X, y)
         with watch("any size"):
-            tree = distill(teacher, X, y, n_jobs=1)
+            tree = TreeClassifier(teacher=teacher, n_jobs=1).fit(X, y)
         return {"leaves": tree.tree_.n_leaves}
 
     result = race({"hornbeam": teach}, repeats=rounds)["hornbeam"]

@@ -107,7 +107,7 @@ def main() -> None:
     fitted = time.perf_counter() - begin
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "tree.hornbeam")
-        with hornbeam.workbench(clf, *kept, held_out=held, output=output, show=False) as running:
+        with hornbeam.workbench(clf, *kept, held_out=held, path=output, show=False) as running:
             found = measure(running.url, options.rounds)
     result = {
         "rows": options.rows,

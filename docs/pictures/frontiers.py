@@ -3,9 +3,10 @@
 import numpy as np
 from svg import BLUE, GREY, ORANGE, line, picture, text
 
-from hornbeam import Feature, Schema, Skeleton, Tree
+from hornbeam import Tree
 from hornbeam.pruning import BayesRisk
 from hornbeam.smoothing import Laplace
+from hornbeam.tree import Feature, Schema, Skeleton
 from hornbeam.tree.walk import heights
 
 CHILDREN = {1: (2, 9), 2: (3, 6), 3: (4, 5), 6: (7, 8), 9: (10, 11)}

@@ -8,7 +8,6 @@ import numpy as np
 from svg import BLUE, GREY, ORANGE, Axes, box, line, picture, text
 
 from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
-from hornbeam.data import Table
 from hornbeam.ensembles import Forest
 
 # The ten rows of the lecture's AdaBoost example, as on the page.
@@ -120,7 +119,6 @@ def forest() -> str:
     model = ForestClassifier(
         3, max_features=1, min_samples_leaf=2, smoothing=None, random_state=2
     ).fit(POINTS, np.where(LABELS == 1, "+", "-"))
-    new = Table.read([NEW_ROW], schema=model.forest_.schema)
     rows = {
         "training rows": 30,
         "samples": 105,
@@ -134,7 +132,7 @@ def forest() -> str:
     for number, tree in enumerate(model.forest_.trees):
         x, n_plus = middle + 125 * (number - 1), tree.evidence[0, plus]
         root = f"{'xy'[tree.skeleton.feature[0]]} ≤ {tree.skeleton.threshold[0]:.2f}"
-        chance = Forest((tree,)).predict(new)[0, plus]
+        chance = Forest((tree,)).predict([NEW_ROW])[0, plus]
         parts += [
             line((middle, top + 17), (x, sample - 18), arrow=True),
             box(x, sample, f"{n_plus:g} +, {10 - n_plus:g} −", GREY, 100),
@@ -144,7 +142,7 @@ def forest() -> str:
             box(x, new_row, f"{chance:.2f}", ORANGE, 100),
             line((x, new_row + 17), (middle, mean - 18), arrow=True),
         ]
-    average = model.forest_.predict(new)[0, plus]
+    average = model.forest_.predict([NEW_ROW])[0, plus]
     parts += [
         box(middle, top, "5 +, 5 −", GREY, 100),
         box(middle, mean, f"{average:.2f}", ORANGE, 100, 16),

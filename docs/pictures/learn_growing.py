@@ -3,8 +3,7 @@
 from sklearn.datasets import load_iris
 from svg import BLUE, GREY, ORANGE, Axes, box, line, picture, text
 
-from hornbeam import TreeClassifier, candidate_splits
-from hornbeam.tree import Tree
+from hornbeam import Tree, TreeClassifier
 
 BLACK = "#222"
 THINGS = (
@@ -141,7 +140,7 @@ def gains() -> list[float]:
     hours = [[hour] for hour in range(1, len(RESULT) + 1)]
     tree = TreeClassifier("id3", max_depth=1).fit(hours, list(RESULT))
     return [
-        split.gain for split in candidate_splits(tree, hours, list(RESULT), feature=0)
+        split.gain for split in tree.candidate_splits(hours, list(RESULT), feature=0)
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from svg import BLUE, GREY, ORANGE, Axes, curve, line, picture, text
 
-from hornbeam import impurity
+from hornbeam.growing.impurity import impurity
 
 PAGE = Path(__file__).parents[1] / "learn" / "impurity.md"
 # Values of two features in the order of the lecture, and their columns in the table on the page.

@@ -6,8 +6,9 @@ from math import sqrt
 import numpy as np
 from svg import BLUE, GREY, ORANGE, box, line, picture, text
 
-from hornbeam import Feature, Schema, Skeleton, Tree
+from hornbeam import Tree
 from hornbeam.smoothing import HDP, HGS, Raw
+from hornbeam.tree import Feature, Schema, Skeleton
 
 # The tree of the page: its root, A, B, A1, A2, and rows of each that are dry and rainy.
 EVIDENCE = np.array([[7, 3], [6, 1], [1, 2], [4, 0], [2, 1]])

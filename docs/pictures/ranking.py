@@ -42,7 +42,7 @@ def query() -> str:
     ranker = BoostedTreesRanker(
         n_estimators=1, learning_rate=1.0, min_samples_leaf=1, normalize=False
     )
-    after = ranker.fit(rows, GRADE, group=[7, 7, 7]).predict(rows)
+    after = ranker.fit(rows, GRADE, query=[7, 7, 7]).predict(rows)
     return picture(
         "A query before and after one tree of LambdaMART: gains, and gains times discounts",
         420,

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, create_model
 
 import hornbeam
+from hornbeam.tree import Feature, Schema
 
 UNSEEN = -2  # for the row function, a category that training did not have; in a numeric column, a number
 
@@ -48,7 +49,7 @@ def service(clf: hornbeam.TreeClassifier) -> FastAPI:
             count_unseen(row)
         return [
             {
-                "decision": one.label,
+                "decision": one.prediction,
                 "reasons": [str(reason) for reason in one.reasons()],
                 "probabilities": dict(zip(classes, one.probability, strict=True)),
             }
@@ -63,7 +64,7 @@ def service(clf: hornbeam.TreeClassifier) -> FastAPI:
     return api
 
 
-def row_type_of(schema: hornbeam.Schema) -> type[BaseModel]:
+def row_type_of(schema: Schema) -> type[BaseModel]:
     """Make the type of a row: every column by its name and kind, and no other. FastAPI answers 422 to other rows."""
     fields: dict[str, Any] = {
         feature.name: (kind_of(feature) | None, ...) for feature in schema.features
@@ -71,17 +72,17 @@ def row_type_of(schema: hornbeam.Schema) -> type[BaseModel]:
     return create_model("Row", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
-def kind_of(feature: hornbeam.Feature) -> Any:
+def kind_of(feature: Feature) -> Any:
     """Return the Python type of a column's values."""
     return type(feature.categories[0]) if feature.categories else float
 
 
-def is_unseen(feature: hornbeam.Feature, value: Any) -> bool:
+def is_unseen(feature: Feature, value: Any) -> bool:
     """Tell whether a value is a category that training did not have. Numbers are not categories."""
     return feature.kind != "numeric" and value is not None and value not in feature.categories
 
 
-def code_of(feature: hornbeam.Feature, value: Any) -> float:
+def code_of(feature: Feature, value: Any) -> float:
     """Encode a value as the row function takes it: a number as it is, a category as its position."""
     if value is None:
         return math.nan

@@ -36,10 +36,12 @@ void expect_finite(const Numbers& numbers, const char* message) {
 }
 
 // Run i contains the items from starts[i] up to starts[i + 1]; the runs must cover all items.
-inline void expect_runs(const In<int64_t>& starts, size_t n_runs, size_t n_items, const char* message) {
-    expect(starts.size() == n_runs + 1 && starts(0) == 0 && starts(n_runs) == static_cast<int64_t>(n_items), message);
+template <class Starts>
+void expect_runs(const Starts& starts, size_t n_runs, size_t n_items, const char* message) {
+    const int64_t* start = starts.data();
+    expect(starts.size() == n_runs + 1 && start[0] == 0 && start[n_runs] == static_cast<int64_t>(n_items), message);
     bool good = true;
-    for (size_t i = 0; i < n_runs; ++i) good &= starts(i) <= starts(i + 1);
+    for (size_t i = 0; i < n_runs; ++i) good &= start[i] <= start[i + 1];
     expect(good, message);
 }
 

@@ -11,23 +11,27 @@
 #include "binning/census.hpp"
 #include "binning/cuts.hpp"
 #include "binning/edge_search.hpp"
+#include "binning/ranks.hpp"
 
 namespace hornbeam {
 namespace {
 
+using Held = std::vector<nb::ndarray<>>;  // arrays that must not be released while they are read
+
 template <class T>
-Column<T> column_of(nb::handle item) {
+Column<T> column_of(nb::handle item, Held& held) {
     nb::ndarray<const T, nb::ndim<1>, nb::device::cpu> array;
     if (!nb::try_cast(item, array, false) || !aligned<T>(array.data())) {
         const std::string expected = sizeof(T) == 8 ? "float64" : "int32";
         throw nb::type_error(("a column must be a one-dimensional, aligned array of " + expected).c_str());
     }
+    held.emplace_back(array.handle());
     return {array.data(), static_cast<int64_t>(array.stride(0)), static_cast<int64_t>(array.shape(0))};
 }
 
-std::vector<Column<double>> columns_of(const nb::tuple& items) {
+std::vector<Column<double>> columns_of(const nb::tuple& items, Held& held) {
     std::vector<Column<double>> columns;
-    for (nb::handle item : items) columns.push_back(column_of<double>(item));
+    for (nb::handle item : items) columns.push_back(column_of<double>(item, held));
     for (const auto& column : columns) expect(column.size == columns[0].size, "columns must have the same length");
     return columns;
 }
@@ -40,7 +44,8 @@ void construct(Census* place, size_t n_features, size_t limit) {
 }
 
 void census_add(Census& census, const nb::tuple& items) {
-    const auto columns = columns_of(items);
+    Held held;
+    const auto columns = columns_of(items, held);
     expect(columns.size() == census.features.size(), "as many columns as features are expected");
     nb::gil_scoped_release release;
     const std::lock_guard<std::mutex> lock(census.in_use);
@@ -119,7 +124,8 @@ void census_restore(Census& census, const In<int64_t>& missing, const In<int64_t
 void count_parts(const nb::tuple& items, const In<int64_t>& starts, const In<uint64_t>& low, const In<uint64_t>& high,
                  const In<int64_t>& digit_shift, const In<int64_t>& digits, const InOut<int64_t>& counts,
                  const InOut<uint64_t>& ones, const InOut<uint64_t>& any) {
-    const auto columns = columns_of(items);
+    Held held;
+    const auto columns = columns_of(items, held);
     const size_t n_features = columns.size();
     expect_runs(starts, n_features, low.size(), "starts must cover the cells and not decrease");
     expect(high.size() == low.size() && digit_shift.size() == low.size() && digits.size() == low.size(),
@@ -162,6 +168,28 @@ Out<int64_t> equal_bins_of(const In<int64_t>& counts, int64_t max_bins) {
     return to_numpy(equal_bins(counts.data(), counts.size(), max_bins));
 }
 
+// Ranks of the numeric columns, in the columns `at` of `out`; returns the keys of their distinct values.
+nb::tuple rank_columns(const nb::tuple& items, const In<int32_t>& at, const Matrix<uint16_t>& out) {
+    Held held;
+    const auto columns = columns_of(items, held);
+    const auto n_rows = static_cast<int64_t>(out.shape(0)), stride = static_cast<int64_t>(out.shape(1));
+    expect(at.size() == columns.size(), "a place for each column is expected");
+    expect_within(at, 0, static_cast<int32_t>(stride) - 1, "columns of the result are expected");
+    expect(n_rows < std::numeric_limits<uint16_t>::max(), "fewer than 65,535 rows are expected");
+    std::vector<uint64_t> keys;
+    std::vector<int64_t> starts{0};
+    expect(columns.empty() || columns[0].size == n_rows, "columns must have as many rows as the result");
+    {
+        nb::gil_scoped_release release;
+        Ranks ranks;
+        for (size_t f = 0; f < columns.size(); ++f) {
+            ranks.add(columns[f], keys, out.data() + at(f), stride);
+            starts.push_back(static_cast<int64_t>(keys.size()));
+        }
+    }
+    return nb::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(starts)));
+}
+
 // Whether an edge is not above the one before it; NaN is out of order too.
 bool not_before(double edge, double before) { return !(edge > before); }
 
@@ -176,6 +204,7 @@ int64_t encode(const nb::tuple& items, const In<double>& edges, const In<int64_t
     std::vector<Column<double>> numbers(n_features);
     std::vector<Column<int32_t>> categories(n_features);
     std::vector<EdgeSearch> searches;
+    Held held;
     const int64_t n_edges = static_cast<int64_t>(edges.size());
     for (size_t f = 0; f < n_features; ++f) {
         expect(n_codes(f) >= 1 && n_codes(f) <= std::numeric_limits<Code>::max(), "codes do not fit the result");
@@ -185,8 +214,8 @@ int64_t encode(const nb::tuple& items, const In<double>& edges, const In<int64_t
                "edges must increase");
         expect(starts(f + 1) - starts(f) < n_codes(f), "a feature has fewer edges than codes");
         searches.emplace_back(edges.data() + starts(f), edges.data() + starts(f + 1), end - begin);
-        if (nominal(f)) categories[f] = column_of<int32_t>(items[f]);
-        else numbers[f] = column_of<double>(items[f]);
+        if (nominal(f)) categories[f] = column_of<int32_t>(items[f], held);
+        else numbers[f] = column_of<double>(items[f], held);
         expect((nominal(f) ? categories[f].size : numbers[f].size) == static_cast<int64_t>(out.shape(0)),
                "columns must have as many rows as the result");
     }
@@ -221,6 +250,7 @@ void bind_binning(nanobind::module_& module) {
              nb::arg("full"), nb::arg("starts"), nb::arg("keys"), nb::arg("counts"));
     module.def("count_parts", &count_parts, nb::arg("columns"), nb::arg("starts"), nb::arg("low"), nb::arg("high"),
                nb::arg("digit_shift"), nb::arg("digits"), nb::arg("counts"), nb::arg("ones"), nb::arg("some"));
+    module.def("rank_columns", &rank_columns, nb::arg("columns"), nb::arg("at"), nb::arg("out"));
     module.def("equal_bins", &equal_bins_of, nb::arg("counts"), nb::arg("max_bins"));
     const auto bind = [&](const char* name, auto function) {
         module.def(name, function, nb::arg("columns"), nb::arg("edges"), nb::arg("starts"), nb::arg("n_codes"),

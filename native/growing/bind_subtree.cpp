@@ -58,6 +58,48 @@ nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const We
     return nodes_to_numpy(std::move(nodes));
 }
 
+// Grows a tree from each run of rows, with the columns and rules of its own; the nodes of one tree after the other.
+template <class Code>
+nb::tuple grow_each(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
+                    const Weights& numerator, const std::vector<nb::object>& items, int criterion,
+                    const std::vector<Rules>& unchecked, const In<int64_t>& runs, double lower, double upper,
+                    const PathRules* paths, const InOut<int64_t>& progress) {
+    const size_t n_trees = items.size();
+    std::vector<const Columns*> columns(n_trees, nullptr);
+    for (size_t i = 0; i < n_trees; ++i)
+        expect(nb::try_cast(items[i], columns[i]) && columns[i], "Columns of each tree expected");
+    expect(n_trees > 0 && unchecked.size() == n_trees, "columns and rules of each tree expected");
+    const std::vector<int64_t> begin(runs.data(), runs.data() + runs.size());  // the caller may change its array
+    expect_runs(begin, n_trees, codes.shape(0), "a run of rows for each tree expected");
+    expect_bounds({lower, upper});
+    expect(progress.size() == 2 && 0 <= progress(0) && progress(0) <= kMostWeight,
+           "progress: an array of two, rows done and stop, expected");
+    const Rows<Code> rows = rows_view(codes, label, weight, numerator, *columns[0]);
+    std::vector<Rules> rules;
+    for (size_t i = 0; i < n_trees; ++i) {
+        rules.push_back(checked(unchecked[i]));
+        expect(rules[i].missing != Missing::fractional, "rows that each go to one child expected");
+        expect(columns[i]->n_classes == columns[0]->n_classes && columns[i]->n_codes == columns[0]->n_codes,
+               "columns of the same codes and classes expected");
+        expect(!paths || paths->n_features() == columns[i]->features().count, "path rules of these features expected");
+    }
+    Nodes nodes = with_entry(cell_kind_of(rows), [&](auto entry_type, auto) {
+        using Entry = typename decltype(entry_type)::type;
+        nb::gil_scoped_release release;
+        Nodes all(Entry::channels(columns[0]->n_classes));
+        for (size_t i = 0; i < n_trees; ++i) {
+            const Features features = columns[i]->features();
+            check_rows(rows, begin[i], begin[i + 1], features, columns[i]->n_classes,
+                       Entry::sums ? kMostWeight : rules[i].total_weight);
+            all.append(grow_subtree<Entry>(criterion, rows, features, rules[i], paths, columns[i]->n_classes,
+                                           Progress(progress.data()),
+                                           {begin[i], begin[i + 1], 0, {lower, upper}, 0, {}}));
+        }
+        return all;
+    });
+    return nodes_to_numpy(std::move(nodes));
+}
+
 // Counts row r into the cells of node slots[r]; -1: nowhere. No slots: one node.
 template <class Entry, class Code>
 void count_into(typename Entry::Cell* cells, const Rows<Code>& rows, const int32_t* slots, int64_t begin, int64_t end,
@@ -239,6 +281,8 @@ void bind_subtree(nanobind::module_& module) {
         module.def("grow", &grow<Code>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
                    nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
                    nb::arg("key"), nb::arg("path"), nb::arg("paths").none(), nb::arg("progress"));
+        module.def("grow_each", &grow_each<Code>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
+                   nb::arg("begin"), nb::arg("lower"), nb::arg("upper"), nb::arg("paths").none(), nb::arg("progress"));
         module.def("histogram", &histogram<Code>, rows..., nb::arg("columns"), nb::arg("slots").none(),
                    nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
         module.def("partition", &partition_rows<Code>, rows..., nb::arg("columns"), nb::arg("begin"), nb::arg("end"),

@@ -219,11 +219,16 @@ class EntryReader {
     EntryReader(const Features& features, int n_classes) : features_(features), n_classes_(n_classes) {}
 
     Span<Entry> from_rows(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
-        const int64_t n = end - begin;
+        return from_rows(rows, end - begin, f, [begin](int64_t i) { return begin + i; });
+    }
+
+    // The entries of n rows; `row_at(i)`: the i-th of them.
+    template <class RowAt>
+    Span<Entry> from_rows(const Rows<Code>& rows, int64_t n, int f, const RowAt& row_at) {
         if (entries_.size() < static_cast<size_t>(n)) entries_.resize(n);
-        if (n <= kTiny) return rank(rows, begin, end, f);
-        if (static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_ > kSparse * n) return sort(rows, begin, end, f);
-        return count(rows, begin, end, f);
+        if (n <= kTiny) return rank(rows, n, f, row_at);
+        if (static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_ > kSparse * n) return sort(rows, n, f, row_at);
+        return count(rows, n, f, row_at);
     }
 
     Span<Entry> from_histogram(const Cell* histogram, int f) {
@@ -247,12 +252,13 @@ class EntryReader {
     }
 
     // Tiny nodes: the position of a row is the number of rows before it; no branch to mispredict.
-    Span<Entry> rank(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
-        const int n = static_cast<int>(end - begin);
+    template <class RowAt>
+    Span<Entry> rank(const Rows<Code>& rows, int64_t n_rows, int f, const RowAt& row_at) {
+        const int n = static_cast<int>(n_rows);
         Entry unsorted[kTiny];
         uint32_t keys[kTiny];
         for (int i = 0; i < n; ++i) {
-            unsorted[i] = read(rows, begin + i, f);
+            unsorted[i] = read(rows, row_at(i), f);
             keys[i] = unsorted[i].key;
         }
         for (int i = 0; i < n; ++i) {
@@ -264,25 +270,27 @@ class EntryReader {
         return {entries_.data(), entries_.data() + n};
     }
 
-    Span<Entry> sort(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
+    template <class RowAt>
+    Span<Entry> sort(const Rows<Code>& rows, int64_t n, int f, const RowAt& row_at) {
         Entry* out = entries_.data();
-        for (int64_t row = begin; row < end; ++row) *out++ = read(rows, row, f);
+        for (int64_t i = 0; i < n; ++i) *out++ = read(rows, row_at(i), f);
         std::sort(entries_.data(), out, [](const Entry& a, const Entry& b) { return a.key < b.key; });
         return {entries_.data(), out};
     }
 
     // Cells [code, class], and a bit per occupied cell: reading them back needs no sort and leaves them zero.
-    Span<Entry> count(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
+    template <class RowAt>
+    Span<Entry> count(const Rows<Code>& rows, int64_t n, int f, const RowAt& row_at) {
         const int64_t cells = static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_;
         reserve(cells);
-        const Code* code = rows.codes + begin * rows.n_features + f;
         Cell* cell = cells_.data();
         uint64_t* occupied = occupied_.data();
         const uint32_t k = n_classes_;
-        for (int64_t row = begin; row < end; ++row, code += rows.n_features) {
-            const uint32_t i = *code * k + Entry::label(rows, row);
-            Entry::add(cell[i], Entry::one(rows, row));
-            occupied[i >> 6] |= 1ULL << (i & 63);
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t row = row_at(i);
+            const uint32_t at = rows.codes[row * rows.n_features + f] * k + Entry::label(rows, row);
+            Entry::add(cell[at], Entry::one(rows, row));
+            occupied[at >> 6] |= 1ULL << (at & 63);
         }
         Entry* out = entries_.data();
         for (int64_t word = 0; word <= (cells - 1) / 64; ++word) {

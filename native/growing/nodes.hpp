@@ -34,6 +34,23 @@ struct Nodes {
         map_start.push_back(-1);
         return static_cast<int32_t>(parent.size()) - 1;
     }
+    // Adds the nodes of another tree, whose root stays a root.
+    void append(const Nodes& other) {
+        const auto first = static_cast<int32_t>(size());
+        const auto map_first = static_cast<int64_t>(map.size());
+        for (const int32_t p : other.parent) parent.push_back(p < 0 ? -1 : first + p);
+        for (const int64_t start : other.map_start) map_start.push_back(start < 0 ? -1 : map_first + start);
+        const auto add_all = [](auto& all, const auto& more) { all.insert(all.end(), more.begin(), more.end()); };
+        add_all(slot, other.slot);
+        add_all(feature, other.feature);
+        add_all(left, other.left);
+        add_all(right, other.right);
+        add_all(missing_slot, other.missing_slot);
+        add_all(gain, other.gain);
+        add_all(rows, other.rows);
+        add_all(evidence, other.evidence);
+        add_all(map, other.map);
+    }
     void set_split(int32_t node, const Split& split, bool nominal) {
         feature[node] = split.feature;
         left[node] = split.left;

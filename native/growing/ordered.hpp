@@ -86,48 +86,78 @@ class OrderedSearch {
     // The best cut between two codes of `known`; the rows of `start` begin on the left. Of equal cuts the lowest wins.
     Cut sweep(int f, Span<Entry> known, const Totals& totals, Span<Entry> start) {
         const bool constrained = state_.features.monotone || state_.features.value;
+        if constexpr (State::has_tables)
+            if (!constrained && state_.rules.min_rows_leaf <= 1 && min_side_weight(f, totals) <= 1)
+                if (const auto* tables = state_.tables(totals, known.last - known.first))
+                    return sweep<false>(TableSides{*tables, totals.sum}, f, known, totals, start);
         return state_.criterion.within(totals.weight, [&](const auto& criterion) {
-            return constrained ? sweep<true>(criterion, f, known, totals, start)
-                               : sweep<false>(criterion, f, known, totals, start);
+            using Form = std::decay_t<decltype(criterion)>;
+            return constrained ? sweep<true>(SummedSides<Form>{criterion, {}, totals.sum}, f, known, totals, start)
+                               : sweep<false>(SummedSides<Form>{criterion, {}, totals.sum}, f, known, totals, start);
         });
     }
 
+    // Both sides of a cut while rows move from the right to the left: their sums, and the value of the cut.
+    template <class Form>
+    struct SummedSides {
+        static constexpr bool checks_sizes = true;  // whether a side may have too few rows
+        const Form& criterion;
+        Sum left, right;
+        void move(uint32_t, int64_t l, int64_t r, int64_t x) {
+            left += criterion.term(l + x) - criterion.term(l);
+            right += criterion.term(r - x) - criterion.term(r);
+        }
+        Value value(int64_t weight, int64_t total, const int64_t* at, const int64_t* all) const {
+            return criterion.value(left, weight, [&](int k) { return at[k]; }) +
+                   criterion.value(right, total - weight, [&](int k) { return all[k] - at[k]; });
+        }
+    };
+
+    struct TableSides {
+        static constexpr bool checks_sizes = false;
+        const typename Criterion::BothSides& tables;
+        Sum sum;
+        void move(uint32_t k, int64_t l, int64_t, int64_t x) {
+            const int64_t* of_class = tables.of_class(k);
+            sum += of_class[l + x] - of_class[l];
+        }
+        Value value(int64_t weight, int64_t, const int64_t*, const int64_t*) const {
+            return sum - tables.of_all()[weight];
+        }
+    };
+
     // Whether two neighbours differ in code and whether a cut is better is unpredictable, so there is no branch on
     // either: the value is computed after every entry, and kept or dropped by conditional moves.
-    template <bool constrained, class Form>
-    Cut sweep(const Form& criterion, int f, Span<Entry> known, const Totals& totals, Span<Entry> start) {
+    template <bool constrained, class Sides>
+    Cut sweep(Sides sides, int f, Span<Entry> known, const Totals& totals, Span<Entry> start) {
         const int64_t min_rows = state_.rules.min_rows_leaf, min_weight = min_side_weight(f, totals);
         int64_t* left = state_.branch.data();
         const int64_t* counts = totals.counts;
-        Sum sum_left{}, sum_right = totals.sum;
         int64_t weight = 0, rows = 0;
         const auto move = [&](const Entry& entry) {
             const uint32_t k = label_of(entry.key);
-            const int64_t x = amount_of(state_.criterion, entry), l = left[k], r = counts[k] - l;
-            sum_left += criterion.term(l + x) - criterion.term(l);
-            sum_right += criterion.term(r - x) - criterion.term(r);
+            const int64_t x = amount_of(state_.criterion, entry), l = left[k];
+            sides.move(k, l, counts[k] - l, x);
             left[k] = l + x;
             weight += entry.weight();
             rows += entry.rows();
         };
         for (const Entry* entry = start.first; entry < start.last; ++entry) move(*entry);
         Value bar = std::numeric_limits<Value>::lowest(), best{};
-        if (state_.rules.gain_ratio)
-            bar = state_.raised(criterion.value(totals.sum, totals.weight, [&](int k) { return counts[k]; }));
+        if (state_.rules.gain_ratio) bar = state_.raised(state_.value_of(totals));
         const Entry* at = nullptr;
         int64_t weight_left = 0, n_allowed = 0;
         for (const Entry *entry = known.first, *last = known.last - 1; entry < last; ++entry) {
             move(*entry);
-            bool allowed = (code_of(entry->key) != code_of(entry[1].key)) & (rows >= min_rows) &
-                           (totals.rows - rows >= min_rows) & (weight >= min_weight) &
-                           (totals.weight - weight >= min_weight);
+            bool allowed = code_of(entry->key) != code_of(entry[1].key);
+            if constexpr (Sides::checks_sizes)
+                allowed = allowed & (rows >= min_rows) & (totals.rows - rows >= min_rows) & (weight >= min_weight) &
+                          (totals.weight - weight >= min_weight);
             if constexpr (constrained)
                 allowed = allowed && wide_enough(f, entry) &&
                           state_.monotone.allows_cut(f, left, weight, counts, totals.weight - weight);
             n_allowed += allowed;
-            const Value value = criterion.value(sum_left, weight, [&](int k) {
-                return left[k];
-            }) + criterion.value(sum_right, totals.weight - weight, [&](int k) { return counts[k] - left[k]; });
+            const Value value = sides.value(weight, totals.weight, left, counts);
             const bool better = allowed & (value > bar);
             bar = better ? state_.raised(value) : bar;
             best = better ? value : best;

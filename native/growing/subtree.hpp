@@ -1,8 +1,8 @@
 // Grows a subtree from one range of rows, depth first, with an explicit stack.
 //
-// Big nodes have a histogram: the smaller children are counted, the largest is the parent minus its siblings. Small
-// nodes read their rows directly. Both give the same entries to the same scan, so the limit between them cannot change
-// a tree.
+// Big nodes have a histogram: the smaller children are counted, the largest is the parent minus its siblings. Below
+// them the rows are sorted once by each feature (sorted_rows.hpp). Where neither suits, a node reads its rows directly.
+// All give the same rows in the same order to the same scan, so the limits between them cannot change a tree.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "growing/partition.hpp"
 #include "growing/path_rules.hpp"
 #include "growing/scan.hpp"
+#include "growing/sorted_rows.hpp"
 #include "growing/variance.hpp"
 
 namespace hornbeam {
@@ -31,7 +32,7 @@ class Subtree {
         : features_(features), rules_(rules), paths_(paths), n_classes_(n_classes),
           n_channels_(Entry::channels(n_classes)), progress_(progress), reader_(features, n_classes),
           scanner_(features, rules, n_classes), nodes_(n_channels_), root_rows_(rows),
-          pool_(features.cells() * n_classes) {}
+          pool_(features.cells() * n_classes), sorted_(features, n_classes) {}
 
     // `path`: the features that split the ancestors of the node.
     Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, uint64_t key,
@@ -47,7 +48,9 @@ class Subtree {
                   key,
                   paths_ ? paths_->after_path(path) : nullptr,
                   nodes_.add(-1, 0, end - begin, evidence.data()),
-                  {}});
+                  {},
+                  false,
+                  0});
         while (!stack_.empty() && !progress_.stopped()) {
             Open node = std::move(stack_.back());
             stack_.pop_back();
@@ -74,6 +77,10 @@ class Subtree {
         PathRules::Allowed allowed;  // nullptr: all features
         int32_t id;
         Histogram histogram;  // empty: counted later if the node is big
+        bool is_sorted;       // begin and end are positions in the lists of `sorted_`, on this side of its memory
+        int side;
+
+        typename SortedRows<Code, Entry>::Part part() const { return {begin, end, side}; }
     };
 
     // With sampled features, counting these costs less than a histogram of all features.
@@ -81,19 +88,40 @@ class Subtree {
         return rules_.max_features <= 0 && n >= kBig && n * features_.count * 2 >= features_.cells() * n_classes_;
     }
 
+    // Sorts the rows of a node that is not big, for its whole subtree. All nodes of the subtree are finished before
+    // another one is sorted, because growing is depth first.
+    void sort_if_suitable(Open& node) {
+        if (node.is_sorted || rules_.max_features > 0 || rules_.missing == Missing::fractional ||
+            !sorted_.suits(node.end - node.begin))
+            return;
+        const auto part = sorted_.sort(node.rows, node.begin, node.end);
+        node.is_sorted = true;
+        node.begin = part.begin, node.end = part.end, node.side = part.side;
+    }
+
     const int64_t* evidence_of(int32_t id) const { return nodes_.evidence.data() + int64_t{id} * n_channels_; }
 
     // Pushes a node that may be split; any other node is a finished leaf.
     void push(Open node) {
-        const int64_t* evidence = evidence_of(node.id);
         const int64_t n = node.end - node.begin;
-        if (Entry::mixed(evidence, n_classes_) &&
-            may_split(rules_, n, Entry::weight_of(evidence, n_classes_), node.depth))
-            stack_.push_back(std::move(node));
+        if (splittable(evidence_of(node.id), n, node.depth)) stack_.push_back(std::move(node));
         else progress_.add(n);
     }
 
+    bool splittable(const int64_t* evidence, int64_t n, int64_t depth) const {
+        return Entry::mixed(evidence, n_classes_) &&
+               may_split(rules_, n, Entry::weight_of(evidence, n_classes_), depth);
+    }
+
     Split choose(Open& node) {
+        if (node.histogram.empty() && !node.is_sorted) {
+            if (big(node.end - node.begin)) {
+                node.histogram = pool_.acquire();
+                count_rows<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
+            } else {
+                sort_if_suitable(node);
+            }
+        }
         node_evidence_.assign(evidence_of(node.id), evidence_of(node.id) + n_channels_);
         const int64_t* evidence = node_evidence_.data();
         const NodeFacts facts{Entry::counts_of(evidence),
@@ -103,17 +131,18 @@ class Subtree {
                               node.key,
                               variance(node),
                               node.allowed ? node.allowed->feature.data() : nullptr};
-        if (node.histogram.empty() && big(facts.rows)) {
-            node.histogram = pool_.acquire();
-            count_rows<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
-        }
         if (!node.histogram.empty())
             return scanner_.best(facts, [&](int f) { return reader_.from_histogram(node.histogram.data(), f); });
+        if (node.is_sorted)
+            return scanner_.best(facts, [&](int f) { return sorted_.entries(node.part(), f, reader_); });
         return scanner_.best(facts, [&](int f) { return reader_.from_rows(node.rows, node.begin, node.end, f); });
     }
 
     double variance(const Open& node) const {
         if (!Entry::sums || !rules_.corrected) return 0;
+        if (node.is_sorted)
+            return variance_over(node.rows.numerator, node.rows.weight, rules_,
+                                 [&](auto&& add) { sorted_.each_row(node.part(), add); });
         return variance_of(node.rows.numerator, node.rows.weight, node.begin, node.end, rules_);
     }
 
@@ -125,6 +154,7 @@ class Subtree {
         }
         nodes_.set_split(node.id, split, features_.nominal[split.feature]);
         if (split.missing_slot == kEveryChild) return distribute_fractional(node, split);
+        if (node.is_sorted) return expand_sorted(node, split);
 
         const bool last_level = node.depth + 1 >= rules_.max_depth;
         if (last_level && !node.histogram.empty()) return add_leaves(node, split);
@@ -137,7 +167,35 @@ class Subtree {
         for (int slot = split.n_slots - 1; slot >= 0; --slot)
             push(Open{node.rows, node.store, starts_[slot], starts_[slot + 1], node.depth + 1,
                       bounds_of(node, split, slot), child_key(node.key, slot), allowed,
-                      static_cast<int32_t>(first + slot), std::move(histograms[slot])});
+                      static_cast<int32_t>(first + slot), std::move(histograms[slot]), false, 0});
+    }
+
+    // The lists are divided only if a child may be split again.
+    void expand_sorted(const Open& node, const Split& split) {
+        sorted_.assign(node.part(), split, n_channels_, slot_rows_, slot_evidence_);
+        const int64_t first = nodes_.size();
+        bool again = false;
+        for (int slot = 0; slot < split.n_slots; ++slot) {
+            const int64_t* evidence = slot_evidence_.data() + static_cast<int64_t>(slot) * n_channels_;
+            nodes_.add(node.id, slot, slot_rows_[slot], evidence);
+            again = again || splittable(evidence, slot_rows_[slot], node.depth + 1);
+        }
+        if (!again) return progress_.add(node.end - node.begin);
+        sorted_.divide(node.part(), slot_rows_, starts_);
+        const PathRules::Allowed allowed = allowed_below(node, split);
+        for (int slot = split.n_slots - 1; slot >= 0; --slot)
+            push(Open{node.rows,
+                      node.store,
+                      starts_[slot],
+                      starts_[slot + 1],
+                      node.depth + 1,
+                      bounds_of(node, split, slot),
+                      child_key(node.key, slot),
+                      allowed,
+                      static_cast<int32_t>(first + slot),
+                      {},
+                      true,
+                      1 - node.side});
     }
 
     PathRules::Allowed allowed_below(const Open& node, const Split& split) const {
@@ -268,7 +326,9 @@ class Subtree {
                       child_key(node.key, slot),
                       allowed,
                       static_cast<int32_t>(first + slot),
-                      {}});
+                      {},
+                      false,
+                      0});
     }
 
     Bounds bounds_of(const Open& node, const Split& split, int slot) const {
@@ -292,8 +352,9 @@ class Subtree {
     Nodes nodes_;
     Rows<Code> root_rows_;
     HistogramPool<Cell> pool_;
+    SortedRows<Code, Entry> sorted_;
     std::vector<Open> stack_;
-    std::vector<int64_t> starts_, node_evidence_, child_evidence_, remainder_;
+    std::vector<int64_t> slot_rows_, slot_evidence_, starts_, node_evidence_, child_evidence_, remainder_;
 };
 
 template <class Entry, class Code>

@@ -24,17 +24,25 @@ inline double variance_of(Wide squares, int64_t total, int64_t sum, const Rules&
     return static_cast<double>(std::max<Wide>(around_mean, 0)) / static_cast<double>(total) * unit * unit;
 }
 
-// The same over a range of rows; summed as integers, so that the order has no effect.
-inline double variance_of(const int64_t* numerator, const int64_t* weight, int64_t begin, int64_t end,
-                          const Rules& rules) {
+// The same over some rows, with each of which `each_row` calls its argument; summed as integers, so that the order has
+// no effect.
+template <class EachRow>
+double variance_over(const int64_t* numerator, const int64_t* weight, const Rules& rules, EachRow&& each_row) {
     Wide squares = 0;
     int64_t total = 0, sum = 0;
-    for (int64_t row = begin; row < end; ++row) {
+    each_row([&](int64_t row) {
         squares += square_of(numerator[row], weight, row);
         total += weight ? weight[row] : 1;
         sum += numerator[row];
-    }
+    });
     return variance_of(squares, total, sum, rules);
+}
+
+inline double variance_of(const int64_t* numerator, const int64_t* weight, int64_t begin, int64_t end,
+                          const Rules& rules) {
+    return variance_over(numerator, weight, rules, [=](auto&& add) {
+        for (int64_t row = begin; row < end; ++row) add(row);
+    });
 }
 
 // A sum of squares in numbers of 64 bits, which Python adds and subtracts: 32 bits in each, so that no sum overflows.

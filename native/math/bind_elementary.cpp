@@ -66,6 +66,14 @@ Out<double> in_blocks(const In<double>& values, Block block, One one) {
     });
 }
 
+// From the first to the last, so that every machine rounds the same way.
+double dot(const In<double>& one, const In<double>& other) {
+    expect(one.size() == other.size(), "arrays of one length expected");
+    double sum = 0;
+    for (size_t i = 0; i < one.size(); ++i) sum += one(i) * other(i);
+    return sum;
+}
+
 }  // namespace
 }  // namespace hornbeam
 
@@ -87,4 +95,5 @@ void bind_elementary(nanobind::module_& module) {
             return each(values, [](auto begin, auto end, auto found) { std::transform(begin, end, found, log2_of); });
         },
         nb::arg("values"));
+    module.def("dot", &dot, nb::arg("one"), nb::arg("other"));
 }

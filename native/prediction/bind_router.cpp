@@ -12,8 +12,10 @@ namespace hornbeam {
 namespace {
 
 void construct(Router* self, const Input& first_child, const Input& n_children, const Input& feature,
-               const Input& threshold, const Input& slot_start, const Input& slot_of, const Input& missing_slot) {
+               const Input& threshold, const Input& slot_start, const Input& slot_of, const Input& missing_slot,
+               int64_t n_roots) {
     SkeletonArrays tree{};
+    tree.n_roots = n_roots;
     const int64_t n = tree.n_nodes = length(first_child, "first_child");
     tree.n_slots = length(slot_of, "slot_of");
     tree.first_child = contiguous<int32_t>(first_child, "first_child", n);
@@ -31,6 +33,25 @@ void fill_nodes(const Router& router, const nb::object& values, const Output& ou
     const int64_t n = static_cast<int64_t>(out.shape(0));
     int32_t* stops = contiguous<int32_t>(out, "out", n);
     with_source(router, values, n, [&](const auto& source) { router.stops(source, 0, n, stops); });
+}
+
+void fill_ends(const Router& router, const nb::object& values, int64_t n_rows, const Input& rows, const Input& start,
+               const Output& out) {
+    const int64_t n = length(rows, "rows");
+    if (rows.dtype() != nb::dtype<int64_t>() || (n > 1 && rows.stride(0) != 1) || !aligned<int64_t>(rows.data()))
+        fail("rows is not a contiguous int64 array");
+    const auto* row = static_cast<const int64_t*>(rows.data());
+    const int32_t* node = contiguous<int32_t>(start, "start", n);
+    int32_t* stops = contiguous<int32_t>(out, "out", n);
+    with_source(router, values, n_rows, [&](const auto& source) {
+        // Checked here, because reading `values` may run code of the caller that changes the arrays.
+        for (int64_t i = 0; i < n; ++i) {
+            if (row[i] < 0 || row[i] >= n_rows) fail("rows has " + std::to_string(row[i]) + ", expected a row of X");
+            if (node[i] < 0 || node[i] >= router.n_nodes())
+                fail("start has " + std::to_string(node[i]) + ", expected a node of the tree");
+        }
+        router.ends(source, row, node, n, stops);
+    });
 }
 
 // The predictions of the nodes, and their weights, which a fractional tree needs.
@@ -83,13 +104,16 @@ void bind_router(nanobind::module_& module) {
     using namespace hornbeam;
     nb::class_<Router>(module, "Router")
         .def("__init__", &construct, nb::arg("first_child"), nb::arg("n_children"), nb::arg("feature"),
-             nb::arg("threshold"), nb::arg("slot_start"), nb::arg("slot_of"), nb::arg("missing_slot"))
+             nb::arg("threshold"), nb::arg("slot_start"), nb::arg("slot_of"), nb::arg("missing_slot"),
+             nb::arg("n_roots") = 1)
         .def_prop_ro("n_nodes", &Router::n_nodes)
         .def_prop_ro("n_features", &Router::n_features)
         .def_prop_ro("depth", &Router::depth)
         .def_prop_ro("nominal", &Router::nominal)
         .def_prop_ro("fractional", &Router::fractional)
         .def("fill_nodes", &fill_nodes, nb::arg("X"), nb::arg("out").noconvert())
+        .def("fill_ends", &fill_ends, nb::arg("X"), nb::arg("n_rows"), nb::arg("rows"), nb::arg("start"),
+             nb::arg("out").noconvert())
         .def("fill_predictions", &fill_predictions, nb::arg("X"), nb::arg("belief").noconvert(),
              nb::arg("weight").noconvert().none(), nb::arg("out").noconvert())
         .def("node_of_row", &node_of_row, nb::arg("row"))

@@ -49,7 +49,10 @@ Router::Router(const SkeletonArrays& tree) {
     if (tree.n_nodes > std::numeric_limits<int32_t>::max())
         throw std::invalid_argument(std::to_string(tree.n_nodes) + " nodes, expected fewer than 2**31");
     std::unordered_map<int32_t, bool> kinds;
-    int64_t next_child = 1;
+    if (tree.n_roots < 1 || tree.n_roots > tree.n_nodes)
+        throw std::invalid_argument(std::to_string(tree.n_roots) +
+                                    " roots, expected at least one, and a node for each");
+    int64_t next_child = tree.n_roots;
     for (int64_t node = 0; node < tree.n_nodes; ++node) {
         check(tree, node);
         if (tree.n_children[node] == 0) continue;
@@ -80,12 +83,16 @@ void Router::pack(const SkeletonArrays& tree) {
         fractional_at_.assign(n, 0);
         n_children_.assign(tree.n_children, tree.n_children + n);
     }
+    // A leaf repeats its parent's split, whose value is in the cache; a leaf that is a root, that of any other node.
+    if (!used_.empty()) {
+        const auto [feature, nominal] = used_.front();
+        for (int64_t root = 0; root < tree.n_roots; ++root) nodes_[root].feature = nominal ? ~feature : feature;
+    }
     std::vector<int32_t> level(n, 0);
     for (int64_t node = 0; node < n; ++node) {
         const uint32_t self = static_cast<uint32_t>(node);
         missing_next_[node] = self;
         if (tree.n_children[node] == 0) {
-            // A leaf repeats its parent's split, whose value is in the cache, and leads to itself.
             nodes_[node].threshold = std::numeric_limits<double>::infinity();
             nodes_[node].first_child = self;
             continue;

@@ -36,6 +36,7 @@ struct SkeletonArrays {
     const int32_t* slot_of;
     int64_t n_slots;
     const int32_t* missing_slot;
+    int64_t n_roots = 1;  // several: trees side by side, their roots first
 };
 
 // Sources of values. A lane is the fastest reference to a row.
@@ -107,6 +108,12 @@ class Router {
     template <class Source>
     void stops(const Source& source, int64_t begin, int64_t end, int32_t* out) const {
         nominal_ ? walk<Source, false>(source, begin, end, out) : walk<Source, true>(source, begin, end, out);
+    }
+
+    // The nodes where some rows stop: row rows[i] from node start[i].
+    template <class Source>
+    void ends(const Source& source, const int64_t* rows, const int32_t* start, int64_t n, int32_t* out) const {
+        for (int64_t i = 0; i < n; ++i) out[i] = stop(source, source.lane(rows[i]), start[i]);
     }
 
     // The row of `belief` of the node where each of rows begin .. end stops; `weight`, the evidence of the nodes, is

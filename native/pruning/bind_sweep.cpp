@@ -52,9 +52,31 @@ int64_t prune_shape(const In<int32_t>& first_child, const In<int32_t>& n_childre
            "expected room for every node");
     nb::gil_scoped_release release;
     const PrunedShape pruned{node.data(), new_parent.data(), new_first_child.data(), new_n_children.data()};
-    const int64_t n_nodes = pruned.fill(tree, cut.data());
+    int64_t n_roots = tree.n_nodes;
+    for (int64_t i = 0; i < tree.n_nodes; ++i) n_roots -= tree.n_children[i];
+    expect(n_roots > 0, "expected one parent per node");
+    const int64_t n_nodes = pruned.fill(tree, cut.data(), n_roots);
     expect(n_nodes > 0, "expected one parent per node");
     return n_nodes;
+}
+
+Out<int64_t> order_by_level(const In<int32_t>& parent, const In<int32_t>& rank) {
+    expect(parent.size() == rank.size() && parent.size() < std::numeric_limits<int32_t>::max(),
+           "expected a rank for each of fewer than 2**31 nodes");
+    std::vector<int64_t> order;
+    {
+        nb::gil_scoped_release release;
+        order = level_order(parent.data(), rank.data(), static_cast<int64_t>(parent.size()));
+    }
+    return to_numpy(std::move(order));
+}
+
+template <class Number>
+void add_children(const In<int32_t>& first_child, const In<int32_t>& n_children, const Matrix<Number>& values) {
+    const TreeShape tree = checked_shape(first_child, n_children);
+    expect(values.shape(0) == n_children.size(), "expected numbers of every node");
+    nb::gil_scoped_release release;
+    pull_up(tree, values.data(), static_cast<int64_t>(values.shape(1)));
 }
 
 nb::tuple frontiers(const In<int32_t>& first_child, const In<int32_t>& n_children) {
@@ -95,16 +117,10 @@ class BoundSweep {
         costs_ = ExpectedCosts{evidence.data(), unit, belief.data(), costs.data(), static_cast<int64_t>(K)};
     }
 
-    void decide_all() const {
+    void decide(int64_t begin, int64_t end) const {
+        expect(0 <= begin && begin <= end && end <= sweep_.tree.n_nodes, "expected nodes of the tree");
         nb::gil_scoped_release release;
-        std::visit([&](const auto& costs) { sweep_.decide_all(costs); }, costs_);
-    }
-
-    void decide(const In<int32_t>& order) const {
-        nb::gil_scoped_release release;
-        expect_within(order, 0, static_cast<int32_t>(sweep_.tree.n_nodes) - 1, "expected nodes of the tree");
-        std::visit([&](const auto& costs) { sweep_.decide(costs, order.data(), static_cast<int64_t>(order.size())); },
-                   costs_);
+        std::visit([&](const auto& costs) { sweep_.decide(costs, begin, end); }, costs_);
     }
 
   private:
@@ -153,6 +169,9 @@ void bind_sweep(nanobind::module_& module) {
     namespace nb = nanobind;
     using namespace hornbeam;
     module.def("least_costs", &least_costs, nb::arg("belief"), nb::arg("costs"), nb::arg("least"), nb::arg("action"));
+    module.def("level_order", &order_by_level, nb::arg("parent"), nb::arg("rank"));
+    module.def("pull_up", &add_children<double>, nb::arg("first_child"), nb::arg("n_children"), nb::arg("values"));
+    module.def("pull_up", &add_children<int64_t>, nb::arg("first_child"), nb::arg("n_children"), nb::arg("values"));
     module.def("frontiers", &frontiers, nb::arg("first_child"), nb::arg("n_children"));
     module.def("prune_shape", &prune_shape, nb::arg("first_child"), nb::arg("n_children"), nb::arg("cut"),
                nb::arg("node"), nb::arg("new_parent"), nb::arg("new_first_child"), nb::arg("new_n_children"));
@@ -168,6 +187,5 @@ void bind_sweep(nanobind::module_& module) {
                       const InOut<bool>&>(),
              nb::arg("first_child"), nb::arg("n_children"), nb::arg("evidence"), nb::arg("unit"), nb::arg("belief"),
              nb::arg("costs"), nb::arg("slack"), nb::arg("relative"), nb::arg("value"), nb::arg("cut"))
-        .def("decide_all", &BoundSweep::decide_all)
-        .def("decide", &BoundSweep::decide, nb::arg("order"));
+        .def("decide", &BoundSweep::decide, nb::arg("begin"), nb::arg("end"));
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,59 @@ struct TreeShape {
     const int32_t* n_children;
     int64_t n_nodes;
 };
+
+// Nodes in level order, from another order that has parents before children: all roots (parent -1), then their
+// children, and so on; `rank` is the place of each node among its siblings. Fails with a reason if a parent is not
+// before its child, or siblings do not have the ranks 0, 1, ... once each.
+inline std::vector<int64_t> level_order(const int32_t* parent, const int32_t* rank, int64_t n) {
+    std::vector<int64_t> begin(n + 1, 0), order, child;
+    for (int64_t i = 0; i < n; ++i) {
+        if (parent[i] < -1 || parent[i] >= i)
+            throw std::invalid_argument("parent[" + std::to_string(i) + "] is " + std::to_string(parent[i]) +
+                                        ", expected an earlier node: emit parents first");
+        if (parent[i] >= 0) ++begin[parent[i] + 1];
+        else order.push_back(i);
+    }
+    for (int64_t i = 0; i < n; ++i) begin[i + 1] += begin[i];
+    child.assign(begin[n], -1);
+    for (int64_t i = 0; i < n; ++i) {
+        if (parent[i] < 0) continue;
+        const int64_t first = begin[parent[i]], last = begin[parent[i] + 1];
+        if (rank[i] >= 0 && rank[i] < last - first) child[first + rank[i]] = i;
+    }
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t at = begin[i]; at < begin[i + 1]; ++at)
+            if (child[at] < 0)
+                throw std::invalid_argument("no child of node " + std::to_string(i) + " has rank " +
+                                            std::to_string(at - begin[i]) + "; expected the ranks 0 to " +
+                                            std::to_string(begin[i + 1] - begin[i] - 1) +
+                                            " once each: number siblings by their slot");
+    order.reserve(n);
+    for (size_t at = 0; at < order.size(); ++at)
+        order.insert(order.end(), child.begin() + begin[order[at]], child.begin() + begin[order[at] + 1]);
+    return order;
+}
+
+// A sum; of integers one that wraps around, because any number may come from the caller.
+inline double plus(double a, double b) { return a + b; }
+inline int64_t plus(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+// Adds to the numbers of each node those of its children, which have theirs added before; `width` numbers per node. The
+// children are added up in order, then to the node, so that every machine rounds the same way.
+template <class Number>
+void pull_up(const TreeShape& tree, Number* values, int64_t width) {
+    for (int64_t i = tree.n_nodes - 1; i >= 0; --i) {
+        if (tree.n_children[i] == 0) continue;
+        const Number* first = values + tree.first_child[i] * width;
+        for (int64_t k = 0; k < width; ++k) {
+            Number below = first[k];
+            for (int32_t c = 1; c < tree.n_children[i]; ++c) below = plus(below, first[c * width + k]);
+            values[i * width + k] = plus(values[i * width + k], below);
+        }
+    }
+}
 
 // The least expected cost under class probabilities, and the class whose prediction has it, the first of equals.
 // costs[j * K + a] is the cost of predicting a where j is true. Sums run over j in order, so that every machine and the
@@ -35,12 +90,14 @@ struct PrunedShape {
     int64_t* node;  // out: the node in the whole tree
     int32_t *parent, *first_child, *n_children;
 
-    // Breadth first, so that level order stays level order. Returns the number of nodes, or -1 if there is no room,
-    // because a node is the child of several.
-    int64_t fill(const TreeShape& tree, const bool* cut) const {
-        int64_t end = 1;
-        node[0] = 0;
-        parent[0] = -1;
+    // Breadth first, so that level order stays level order; the first nodes are the roots of one tree or several.
+    // Returns the number of nodes, or -1 if there is no room, because a node is the child of several.
+    int64_t fill(const TreeShape& tree, const bool* cut, int64_t n_roots) const {
+        int64_t end = 0;
+        for (; end < n_roots; ++end) {
+            node[end] = end;
+            parent[end] = -1;
+        }
         for (int64_t at = 0; at < end; ++at) {
             const int64_t i = node[at];
             const int32_t n = cut[i] ? 0 : tree.n_children[i];
@@ -128,16 +185,10 @@ struct PruneSweep {
         value[i] = cut[i] ? cost.as_leaf : below;
     }
 
-    // In the given order, which has children before their parents.
+    // Nodes begin .. end, from the last to the first: children before their parents.
     template <class Costs>
-    void decide(const Costs& costs, const int32_t* order, int64_t n) const {
-        for (int64_t at = 0; at < n; ++at) decide(order[at], costs(tree, order[at]));
-    }
-
-    // All nodes, in reverse level order.
-    template <class Costs>
-    void decide_all(const Costs& costs) const {
-        for (int64_t i = tree.n_nodes - 1; i >= 0; --i) decide(i, costs(tree, i));
+    void decide(const Costs& costs, int64_t begin, int64_t end) const {
+        for (int64_t i = end - 1; i >= begin; --i) decide(i, costs(tree, i));
     }
 };
 

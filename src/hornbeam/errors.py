@@ -4,7 +4,6 @@
 
     HornbeamError
     ├── DataError         (ValueError)    rows, columns, labels or weights that cannot be used
-    │   └── ContainerError (TypeError)    X of a type that cannot be read
     ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
@@ -13,7 +12,7 @@
     ├── ExportError       (ValueError)    a tree that a format cannot express exactly
     ├── BusyError         (RuntimeError)  an estimator that another thread is fitting or updating
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
-    └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
+    └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
     HornbeamWarning       (UserWarning)   a fit or a prediction that works, and is probably not what was meant
 
@@ -30,7 +29,6 @@ from pathlib import Path
 
 __all__ = [
     "BusyError",
-    "ContainerError",
     "DataError",
     "EngineError",
     "ExportError",
@@ -100,10 +98,6 @@ class DataError(HornbeamError, ValueError):
     """Rows, columns, labels or weights that cannot be used."""
 
 
-class ContainerError(DataError, TypeError):
-    """X cannot be read: a lazy frame, a sparse matrix that is too large when dense, or no table."""
-
-
 class SchemaError(HornbeamError, ValueError):
     """Columns that do not fit the schema a tree was made with."""
 
@@ -136,7 +130,7 @@ class EngineError(HornbeamError, RuntimeError):
     """A pass over the data that could not be finished."""
 
 
-class MissingExtraError(HornbeamError, RuntimeError):
+class MissingExtraError(HornbeamError, ImportError):
     """An optional dependency that is not installed; the message names the extra."""
 
 

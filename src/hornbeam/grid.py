@@ -1,14 +1,21 @@
-"""Tables as aligned text, as HTML for notebooks and as Markdown."""
+"""Tables as aligned text, as HTML for notebooks and as Markdown, and the results that are such tables."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, Literal, Self, cast, overload
+
+from hornbeam.errors import MissingExtraError, ParameterError, shown
+from hornbeam.typing import Floats, Label
 
 _TABLE = "border-collapse:collapse;color:inherit;font:13px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums"
 _CAPTION = "text-align:left;padding:2px 10px;font-weight:600"
 _LINE = "border-bottom:1px solid rgba(127,127,127,.4);padding:2px 10px;vertical-align:top;text-align:"
 _SIDES = {"<": "left", ">": "right;white-space:nowrap"}
+_FRAMES = ("pandas", "polars")
 _NOTE = "font:13px/1.5 system-ui,sans-serif;margin:4px 10px"
 
 
@@ -94,6 +101,141 @@ def _html_row(tag: str, row: Sequence[object], styles: Sequence[str]) -> str:
         for cell, style in zip(row, styles, strict=True)
     ]
     return f"<tr>{''.join(cells)}</tr>"
+
+
+class Result[Item](Sequence[Item]):
+    """A table that a method returns: it is printed, displayed in notebooks, iterated over, and converted to a frame.
+
+    A class of results has in `_COLUMNS` the names of its columns, or of attributes of its entries; `_ENTRIES` is the
+    field of these. It may have its own `to_dict`, and its own `_grid`, the table to read.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> found = TreeClassifier("cart").fit([["red"], ["blue"]], ["no", "yes"]).unseen([["red"], ["mauve"]])
+    >>> len(found), found[0]
+    (1, {'feature': 'x0', 'tested': True, 'unseen': 1, 'missing': 0})
+    >>> found.to_frame()
+      feature  tested  unseen  missing
+    0      x0    True       1        0
+    """
+
+    __slots__ = ("_columns", "_library")
+    _columns: dict[str, list[Any]]
+    _COLUMNS: ClassVar[tuple[str, ...]] = ()
+    _ENTRIES: ClassVar[str | None] = None
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns, each with a value per entry of the result.
+
+        Examples
+        --------
+        >>> from hornbeam.evaluation import reliability_curve
+        >>> found = reliability_curve([False, True, True], [0.1, 0.9, 0.9], n_bins=2).to_dict()
+        >>> list(found), found["weight"]
+        (['predicted', 'observed', 'low', 'high', 'weight'], [1.0, 2.0])
+        """
+        if self._ENTRIES is None:
+            return {name: getattr(self, name).tolist() for name in self._COLUMNS}
+        return {name: [getattr(entry, name) for entry in self] for name in self._COLUMNS}
+
+    def to_frame(self, library: Literal["pandas", "polars"] | None = None) -> Any:
+        """Return the columns of `to_dict` as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            The library of the frame. Default: that of the rows, if they were in a frame; else pandas, or polars if
+            pandas is not installed.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+
+        Raises
+        ------
+        MissingExtraError
+            If the library is not installed.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]).leaves().to_frame()[["node", "prediction"]]
+           node prediction
+        0     1         no
+        1     2        yes
+        """
+        if library not in (None, *_FRAMES):
+            raise ParameterError(f"library={shown(library)}: expected 'pandas', 'polars' or None.")
+        library = getattr(self, "_library", None) if library is None else library
+        wanted = _FRAMES if library is None else (library,)
+        found = next((name for name in wanted if find_spec(name)), None)
+        if found is None:
+            raise MissingExtraError(
+                f"A data frame needs {' or '.join(wanted)}. Install it: pip install 'hornbeam[frames]'."
+            )
+        return import_module(found).DataFrame(self.to_dict())
+
+    def _grid(self) -> Grid:
+        """Return the table to read; by default all columns, with four digits of each number."""
+        columns = self.to_dict()
+        rows = [
+            [f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row]
+            for row in zip(*columns.values(), strict=True)
+        ]
+        caption = re.sub("(?<=[a-z])[A-Z]", lambda letter: f" {letter[0].lower()}", type(self).__name__)
+        return Grid(caption, list(columns), rows, ">")
+
+    def __len__(self) -> int:
+        if self._ENTRIES is not None:
+            return len(getattr(self, self._ENTRIES))
+        return len(next(iter(self._all_columns().values())))
+
+    def _all_columns(self) -> dict[str, list[Any]]:
+        """Return the columns, which are computed once."""
+        if not hasattr(self, "_columns"):
+            object.__setattr__(self, "_columns", self.to_dict())
+        return self._columns
+
+    def _entry(self, at: int) -> Item:
+        if self._ENTRIES is not None:
+            return cast("Item", getattr(self, self._ENTRIES)[at])
+        return cast("Item", {name: column[at] for name, column in self._all_columns().items()})
+
+    @overload
+    def __getitem__(self, at: int) -> Item: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Item]: ...
+    def __getitem__(self, at: int | slice) -> Item | Sequence[Item]:
+        numbers = range(len(self))[at]
+        return self._entry(numbers) if isinstance(numbers, int) else [*map(self._entry, numbers)]
+
+    def __repr__(self) -> str:
+        return self._grid().text()
+
+    def _repr_html_(self) -> str:
+        return self._grid().html()
+
+    def _from_rows(self, *given: Any) -> Self:
+        """Set the library of `to_frame` to that of the first frame or series among the arguments."""
+        libraries = (type(rows).__module__.partition(".")[0] for rows in given)
+        library = next((name for name in libraries if name in _FRAMES), None)
+        if library is not None:
+            object.__setattr__(self, "_library", library)
+        return self
+
+
+def by_class(name: str, classes: Sequence[Label], values: Floats) -> dict[str, list[float]]:
+    """Return a column per class, ``name_<class>``, as `hornbeam predict` writes them; of a numeric target, ``name``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_class("low", ("no", "yes"), np.array([[0.1, 0.6]])), by_class("low", (), np.array([[2.5]]))
+    ({'low_no': [0.1], 'low_yes': [0.6]}, {'low': [2.5]})
+    """
+    names = [f"{name}_{label}" for label in classes] or [name]
+    return {one: values[:, k].tolist() for k, one in enumerate(names)}
 
 
 def code_span(text: str) -> str:

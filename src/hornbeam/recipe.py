@@ -7,16 +7,22 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Protocol, Self
 
-from hornbeam.data.binning.bins import Bins
+import numpy as np
+
+from hornbeam.data.binning.bins import MOST_BINS, Bins
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.pruning import ErrorBased, Pruner
-from hornbeam.pruning.pruner import uses_rows
-from hornbeam.smoothing import Borrowing, Laplace, Smoother
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
+from hornbeam.pruning.error_based import ErrorBased
+from hornbeam.pruning.pruner import Pruner, uses_rows
+from hornbeam.smoothing.borrowing import Borrowing
+from hornbeam.smoothing.estimates import Laplace
 from hornbeam.smoothing.monotone import Monotone
+from hornbeam.smoothing.smoother import Smoother
+from hornbeam.tree.several import apply_to_each
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Codes
 
@@ -88,8 +94,7 @@ class RecipeFitter:
 
     def _grow(self, table: Table, n_jobs: int, on_progress: Listener) -> tuple[Tree, Finisher]:
         recipe = self.choose(table, n_jobs=n_jobs)
-        bins = recipe.bin(table, n_jobs)
-        codes = bins.encode(table, n_jobs)
+        bins, codes = recipe.encode(table, n_jobs)
         finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
         return recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress), finisher
 
@@ -120,7 +125,7 @@ class Recipe(RecipeFitter):
 
     Examples
     --------
-    >>> from hornbeam.data import Table
+    >>> from hornbeam.tree import Table
     >>> from hornbeam.recipe import PRESETS
     >>> table = Table.read([[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"])
     >>> PRESETS["cart"].fit(table).n_leaves
@@ -150,6 +155,17 @@ class Recipe(RecipeFitter):
         """Choose the bins of a table."""
         return self.bin_source(MemorySource(table), LocalEngine(n_jobs))
 
+    def encode(self, table: Table, n_jobs: int = 1) -> tuple[Bins, Codes]:
+        """Choose the bins of a table, and encode it."""
+        if self.bins_for(table.n_rows) is None and table.n_rows < MOST_BINS:
+            bins, codes = Bins.rank(table)
+            refined = self.grower.refine(bins, table.schema)
+            # A forced split on a column without values adds a code.
+            if np.array_equal(refined.n_codes, bins.n_codes):
+                return refined, codes
+        bins = self.bin(table, n_jobs)
+        return bins, bins.encode(table, n_jobs)
+
     def bin_source(self, source: Source, engine: Engine) -> Bins:
         """Choose the bins of a source; thresholds of forced splits are edges."""
         bins = Bins.fit(source, engine, max_bins=self.bins_for(source.n_rows))
@@ -164,8 +180,8 @@ class Recipe(RecipeFitter):
         if self.smoother is not None:
             tree = _apply(self.smoother, tree)
         # Raw frequencies may break a constraint too: the grower keeps it for rows with their class weights.
-        monotone = self.grower.monotone
-        return Monotone(monotone)(tree) if monotone is not None and any(monotone) else tree
+        monotone = self.grower.monotonic_cst
+        return apply_to_each(Monotone(monotone), tree) if monotone is not None and any(monotone) else tree
 
     def prune(self, tree: Tree, table: Table | None = None) -> Tree:
         """Prune a grown tree; a pruner that uses the rows it was grown from gets `table`."""
@@ -183,7 +199,7 @@ class Recipe(RecipeFitter):
 
 def _apply(step: TreeStep, tree: Tree) -> Tree:
     """Apply a pruner or smoother, which may be the user's own, and check its result."""
-    result = step(tree)
+    result = apply_to_each(step, tree)
     if not isinstance(result, Tree):
         raise ParameterError(
             f"{step!r} returned {result!r}; expected a Tree. "

@@ -14,6 +14,7 @@ from benchmarks.attacks.settings import parameters, values
 from benchmarks.attacks.tables import draw_rows, made_rows
 
 import hornbeam
+from hornbeam.growing.grower import Grower
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # a case may warn; its judge says what counts
 ROWS = {
@@ -23,8 +24,7 @@ ROWS = {
     "classes": 2,
     "target": "text",
 }
-IN_A_CLUSTER = {"client", "estimator"}  # parameters of the estimators for Dask, which `dask_faults` tries
-OF_FIT = {"X", "y", "sample_weight", "groups", "group"}  # drawn with the table
+OF_FIT = {"X", "y", "sample_weight", "groups", "query"}  # drawn with the table
 OF_FILES = {"engine", "grow_rows", "memory", "cache"}  # the areas of faults and caches have them
 
 
@@ -47,18 +47,17 @@ def test_every_parameter_of_a_public_estimator_is_drawn():
         assert known - found[name] == set(), f"{name}: parameters that no area draws"
 
 
-def test_every_public_estimator_is_drawn_or_needs_a_cluster():
+def test_every_public_estimator_is_drawn():
     public = {name: getattr(hornbeam, name) for name in hornbeam.__all__}
     estimators = {name: kind for name, kind in public.items() if hasattr(kind, "get_params")}
-    for name, kind in estimators.items():
-        if name not in KINDS:
-            assert set(inspect.signature(kind).parameters) == IN_A_CLUSTER
+    assert estimators.keys() <= KINDS.keys()
+    for kind in estimators.values():
         assert set(inspect.signature(kind.fit).parameters) - {"self"} <= OF_FIT | OF_FILES
 
 
 def test_every_parameter_of_a_grower_has_values():
-    known = inspect.signature(hornbeam.Grower).parameters
-    assert [name for name in known if len(values(hornbeam.Grower, name)) < 2] == []
+    known = inspect.signature(Grower).parameters
+    assert [name for name in known if len(values(Grower, name)) < 2] == []
 
 
 def test_values_are_read_from_the_documentation():

@@ -84,7 +84,17 @@ def test_what_the_page_says_of_times(words: str) -> None:
     assert f"{1e6 * per_node['sequential', 5]:.0f} µs for a node of five classes" in words
     assert f"it takes {1e9 * per_node['hornbeam', 5]:.0f} ns" in words
     ratios = [line["cpu_2"] / line["cpu_1"] for line in lines("frontier/threads.jsonl")]
-    assert ratios[0] > 1.25 > ratios[-1], "a second thread adds less to long decisions"
+    assert max(ratios) < 8 / 7, "at most a seventh"
+    walls = {
+        (line["peer"], line["classes"], line["nodes"]): line["parts"]["judge"]["wall"] for line in records
+    }
+    sizes = sorted({nodes for _, _, nodes in walls})
+    for classes in (2, 5):
+        level, faster = (
+            walls["hornbeam", classes, nodes] / walls["threads", classes, nodes] for nodes in sizes[-2:]
+        )
+        assert 0.97 < level < 1.03
+        assert 1.25 <= round(faster, 2) < 1.45
 
 
 def test_a_reading_by_hand(tables: dict[str, str]) -> None:

@@ -104,7 +104,7 @@ def test_grow_prints_a_line_a_peer_and_the_summary() -> None:
 
 
 def test_the_table_of_frontiers_is_what_was_measured() -> None:
-    *records, summary = speed("frontiers", "--nodes", "1000", "--repeats", "2")
+    *records, summary = speed("frontiers", "--nodes", "1000", "--repeats", "8")
     assert [(r["classes"], r["peer"]) for r in records] == [
         (k, peer) for k in (2, 5) for peer in ("hornbeam", "threads", "sequential")
     ]

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbeam.data import Table
-from hornbeam.pruning import CostComplexity, cost_complexity_path
+from hornbeam.data.table import Table
+from hornbeam.pruning import CostComplexity
+from hornbeam.pruning.cost_complexity import cost_complexity_path
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import predict_rows
 

@@ -14,8 +14,8 @@ import hornbeam
 from hornbeam import export as exports
 from hornbeam.cli.commands.export import _TARGETS
 from hornbeam.data.files.tabular import read_table
-from hornbeam.evaluation import log_loss, rmse
-from hornbeam.export import rules_dict, rules_markdown, rules_text, rules_where
+from hornbeam.evaluation import log_loss, probability_rmse
+from hornbeam.explain.scorecard import scorecard
 
 NEW = "new-loans.csv"
 OBJECTS = {
@@ -37,13 +37,11 @@ def columns_of(text):
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--costs", "bad", "good", "4"], ["--balanced"], ["--preset", "c4.5"]]
+    "options", [[], ["--costs", "bad", "good", "4"], ["--class-weight", "balanced"], ["--preset", "c4.5"]]
 )
 def test_predict_is_the_classifier_s(run, options):
     run("fit", "loans.csv", "-t", "state", "-o", "m.hornbeam", "--nominal", "zip", *options)
-    found = columns_of(
-        run("predict", "m.hornbeam", NEW, "--interval", "0.8", "--keep", "id", "--leaf").stdout
-    )
+    found = columns_of(run("predict", "m.hornbeam", NEW, "--level", "0.8", "--keep", "id", "--leaf").stdout)
     clf = hornbeam.load("m.hornbeam")
     X = read_table(NEW, types={"zip": "text"}).select(list(clf.feature_names_in_))
     assert found["prediction"] == clf.predict(X).tolist()
@@ -80,10 +78,21 @@ def test_scores_are_those_of_the_library(run, model, rows):
     clf = hornbeam.load(model)
     p, y = clf.predict_proba(rows.select(list(clf.feature_names_in_))), rows["state"].to_pylist()
     assert said["rows"] == 200
-    assert said["model"]["rmse"] == pytest.approx(rmse(y, p))
+    assert said["model"]["probability_rmse"] == pytest.approx(probability_rmse(y, p))
     assert said["model"]["log_loss"] == pytest.approx(log_loss(y, p))
-    base = np.tile([210 / 600, 390 / 600], (200, 1))
-    assert said["base_rate"]["rmse"] == pytest.approx(rmse(y, base))
+    share = np.mean(np.array(y) == "bad")
+    base = np.tile([share, 1 - share], (200, 1))
+    assert said["baseline"]["probability_rmse"] == pytest.approx(probability_rmse(y, base))
+
+
+@pytest.mark.parametrize("name", ["ForestClassifier", "BoostedTreesClassifier", "RuleClassifier"])
+def test_models_of_every_kind_are_scored(run, rows, name):
+    size = {} if name == "RuleClassifier" else {"n_estimators": 3}
+    X, y = rows.select(["amount", "age", "purpose"]), rows["state"].to_pylist()
+    clf = getattr(hornbeam, name)(**size).fit(X, y)
+    hornbeam.save(clf, "many.hornbeam")
+    said = json.loads(run("score", "many.hornbeam", NEW, "-t", "state", "--json").stdout)
+    assert said["model"]["log_loss"] == pytest.approx(log_loss(y, clf.predict_proba(X)))
 
 
 def test_the_mean_cost_is_what_the_decisions_cost(run):
@@ -93,9 +102,9 @@ def test_the_mean_cost_is_what_the_decisions_cost(run):
     price = {("bad", "good"): 5, ("good", "bad"): 1}
     bill = sum(price.get(pair, 0) for pair in zip(given["state"], given["prediction"], strict=True))
     assert said["model"]["mean_cost"] == pytest.approx(bill / 200)
-    # The base rate always says bad: 5 * 0.35 against 0.65.
+    # The baseline always decides for bad: a third of the rows costs 5 each otherwise.
     n_good = given["state"].count("good")
-    assert said["base_rate"]["mean_cost"] == pytest.approx(n_good / 200)
+    assert said["baseline"]["mean_cost"] == pytest.approx(n_good / 200)
 
 
 def test_models_of_numbers_and_booleans_read_their_labels_back(run):
@@ -119,6 +128,81 @@ def test_diff_ends_with_one_if_anything_differs(run, model):
     assert "max_depth: None, now 2" in said["settings"]
 
 
+def test_probabilities_within_atol_are_equal(run, model):
+    run("update", model, NEW, "-t", "state", "-o", "july.hornbeam")
+    command = ("diff", model, "july.hornbeam", "--json")
+    exact, rough = (json.loads(run(*command, *given).stdout)["belief"] for given in ([], ["--atol", "1"]))
+    assert not all("borrows" in line for line in exact)
+    assert all("borrows" in line for line in rough)
+
+
+def test_forget_undoes_an_update(run, model):
+    run("update", model, NEW, "-t", "state", "-o", "july.hornbeam")
+    done = run("forget", "july.hornbeam", NEW, "-t", "state", "-o", "again.hornbeam")
+    assert (done.exit_code, done.stderr) == (0, "200 rows removed, saved as again.hornbeam\n")
+    old, new = hornbeam.load(model).tree_, hornbeam.load("again.hornbeam").tree_
+    assert np.array_equal(old.evidence, new.evidence)
+
+
+@pytest.mark.parametrize("command", ["score", "drift", "update", "forget"])
+def test_weights_are_those_of_the_column(run, model, command):
+    """Weights of two count every row twice."""
+    text = Path("loans.csv").read_text(encoding="utf-8").splitlines()
+    Path("twice.csv").write_text("\n".join([*text, *text[1:]]), encoding="utf-8")
+    weighted = [f"{text[0]},w", *(f"{line},2" for line in text[1:])]
+    Path("weighted.csv").write_text("\n".join(weighted), encoding="utf-8")
+    if command == "forget":
+        assert run("update", model, "twice.csv", "-t", "state", "-o", model).exit_code == 0
+    found = []
+    for data, options in (("twice.csv", []), ("weighted.csv", ["--weight", "w"])):
+        output = ["-o", "m.hornbeam"] if command in ("update", "forget") else []
+        done = run(command, model, data, "-t", "state", "--json", *options, *output)
+        assert done.exit_code == 0
+        said = json.loads(done.stdout)
+        counted = hornbeam.load("m.hornbeam").tree_.evidence if output else None
+        found.append({"score": said.get("model"), "drift": said.get("stability_index")}.get(command, counted))
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_a_scorecard_is_the_classifier_s(run, model):
+    card = scorecard(hornbeam.load(model), positive="good", base_points=500)
+    command = ("scorecard", model, "--positive", "good", "--base-points", "500")
+    assert run(*command).stdout == f"{card.to_markdown()}\n"
+    written = json.loads(run(*command, "--json").stdout)
+    assert written == json.loads(run(*command, "--to", "json").stdout)
+    assert [*written] == ["positive", "offset", "factor", "segments"]
+    assert (written["positive"], written["offset"], written["factor"]) == ("good", card.offset, card.factor)
+    assert written["segments"] == [{**one.to_dict(), "terms": []} for one in card]
+    assert run(*command, "-o", "card.html").stderr == "31 segments, saved as card.html\n"
+    assert Path("card.html").read_text(encoding="utf-8") == f"{card.to_html()}\n"
+    refused = run(*command, "--dialect", "sqlite")
+    assert (refused.exit_code, "--dialect has no effect with --to markdown" in refused.stderr) == (2, True)
+
+
+def test_a_scorecard_as_json_has_the_numbers_of_terms(run):
+    run("fit", "loans.csv", "-t", "state", "-o", "sloped", "--slopes", "2", "--max-leaf-nodes", "4")
+    written = json.loads(run("scorecard", "sloped", "--to", "json").stdout)
+    expected = [segment.to_dict() for segment in scorecard(hornbeam.load("sloped"))]
+    assert written["segments"] == [{**one, "terms": [*one["terms"]]} for one in expected]
+    assert isinstance(written["segments"][0]["terms"][0]["points"], float)
+
+
+def test_points_that_are_not_finite_are_null(run):
+    Path("two.csv").write_text("x,y\n" + "1,no\n" * 9 + "3,yes\n" * 9, encoding="utf-8")
+    run("fit", "two.csv", "-t", "y", "-o", "two", "--preset", "cart", "--smoothing", "none")
+    written = json.loads(run("scorecard", "two", "--to", "json").stdout)
+    assert [segment["points"] for segment in written["segments"]] == [None, None]
+
+
+def test_a_scorecard_as_sql_is_the_classifier_s(run, model):
+    pytest.importorskip("sqlglot")
+    expected = scorecard(hornbeam.load(model)).to_sql(dialect="sqlite", table="loans")
+    assert (
+        run("scorecard", model, "--to", "sql", "--dialect", "sqlite", "--table", "loans").stdout
+        == f"{expected}\n"
+    )
+
+
 def test_update_counts_and_drift_compares(run, model):
     assert run("update", model, NEW, "-t", "state", "-o", "july.hornbeam").exit_code == 0
     old, new = hornbeam.load(model).tree_, hornbeam.load("july.hornbeam").tree_
@@ -133,7 +217,7 @@ def test_update_counts_and_drift_compares(run, model):
     assert lines[0] == found.summary
     assert lines[-1] == f"... {len(found) - 30} more leaves, with smaller terms of the index; --json has all"
     assert len(lines) == 33
-    assert len(set(said["leaves"]["node"])) == len(found) > 30
+    assert len(said["leaves"]["node"]) == len(found) > 30
     largest = sorted(found.node[np.argsort(-found.psi, kind="stable")[:30]].tolist())
     assert [int(line.split()[0]) for line in lines[2:-1]] == largest
     assert run("drift", model, NEW, "--above", "0.0").exit_code == 1
@@ -141,13 +225,15 @@ def test_update_counts_and_drift_compares(run, model):
 
 
 def test_show_says_what_the_model_is(run, model):
-    lines = run("show", model, "--depth", "1").stdout.splitlines()
+    lines = run("show", model, "--max-depth", "1").stdout.splitlines()
     assert "rows      600" in lines
     assert "classes   bad 35.0 %, good 65.0 %" in lines
     assert lines[-3] == "0) every row"
     said = json.loads(run("show", model, "--leaves", "--json").stdout)
-    assert len(said["leaf_table"]["node"]) == 2 * said["leaves"]
+    assert len(said["leaf_table"]["node"]) == said["leaves"]
     assert run("show", model, "--all").stdout.count(" leaves below)") == 0
+    narrow = hornbeam.load(model).leaves(level=0.5)
+    assert run("show", model, "--leaves", "--level", "0.5").stdout.endswith(f"\n\n{narrow}\n")
 
 
 def test_a_class_of_interest_is_shown_everywhere(run, model):
@@ -207,8 +293,8 @@ def test_study_puts_the_methods_side_by_side(run):
 
 @pytest.mark.parametrize("options", [[], ["--node", "1", "--feature", "age"], ["--held-out", "loans.csv"]])
 def test_candidates_are_those_of_the_library(run, model, options):
-    from hornbeam import candidate_splits
     from hornbeam.data.files.tabular import read_table
+    from hornbeam.explain.candidates.list_splits import candidate_splits
 
     clf, table = hornbeam.load(model), read_table("loans.csv", types={"zip": "text"})
     X, y = table.select(list(clf.feature_names_in_)), table["state"]
@@ -232,6 +318,8 @@ def test_explain_explains_the_chosen_row(run, model, rows):
     clf = hornbeam.load(model)
     why = clf.explain(rows.select(list(clf.feature_names_in_)))[2]
     assert run("explain", model, NEW, "--row", "3").stdout == f"row 3\n{why}\n"
+    narrow = clf.explain(rows.select(list(clf.feature_names_in_)), level=0.5)[2]
+    assert run("explain", model, NEW, "--row", "3", "--level", "0.5").stdout == f"row 3\n{narrow}\n"
     [said] = json.loads(run("explain", model, NEW, "--row", "3", "--json").stdout)["explanations"]
     assert said.pop("row") == 3
     assert said == json.loads(json.dumps(why.to_dict()))
@@ -258,17 +346,18 @@ def test_every_target_is_written(run, model, target):
 
 def test_rules_are_the_classifier_s(run, model):
     rules = hornbeam.load(model).rules()
-    assert run("rules", model).stdout == rules_text(rules) + "\n"
-    assert run("rules", model, "--to", "markdown").stdout == rules_markdown(rules) + "\n"
-    assert json.loads(run("rules", model, "--json").stdout) == rules_dict(rules)
+    assert run("rules", model).stdout == rules.to_text() + "\n"
+    assert run("rules", model, "--to", "markdown").stdout == rules.to_markdown() + "\n"
+    assert run("rules", model, "--level", "0.5").stdout == rules.to_text(level=0.5) + "\n"
+    assert json.loads(run("rules", model, "--json").stdout) == json.loads(rules.to_json())
 
 
 def test_rules_as_sql_are_the_classifier_s(run, model):
     pytest.importorskip("sqlglot")
     rules = hornbeam.load(model).rules()
     lines = run("rules", model, "--to", "sql", "--dialect", "sqlite").stdout.splitlines()
-    assert lines[1::2] == [f"WHERE {clause}" for clause in rules_where(rules, dialect="sqlite")]
-    assert [line.split()[2] for line in lines[::2]] == [*map(rules.label, rules), "good"]
+    assert lines[1::2] == [f"WHERE {clause}" for clause in rules.to_sql(dialect="sqlite")]
+    assert [line.split()[2] for line in lines[::2]] == [*(rule.prediction for rule in rules), "good"]
 
 
 def test_the_form_of_rules_is_what_the_name_says(run, model):
@@ -281,5 +370,30 @@ def test_simplified_rules_are_those_of_rule_classifier(run, model):
     X = read_table("loans.csv", types={"zip": "text"})
     rules = hornbeam.RuleClassifier(clf.tree_).fit(X.select(list(clf.feature_names_in_)), X["state"]).rules_
     said = run("rules", model, "--simplify", "loans.csv", "-t", "state").stdout
-    assert said == rules_text(rules) + "\n"
+    assert said == rules.to_text() + "\n"
     assert 1 < len(rules) < clf.tree_.n_leaves
+
+
+@pytest.mark.parametrize(
+    ("words", "output"),
+    [
+        ("fit loans.csv --target state", "loans.csv"),
+        ("predict loans.hornbeam loans.csv", "loans.csv"),
+        ("predict loans.hornbeam loans.csv", "./loans.hornbeam"),
+        ("report loans.hornbeam loans.csv --target state", "loans.csv"),
+        ("update loans.hornbeam loans.csv --target state", "loans.csv"),
+        ("export loans.hornbeam --to c", "loans.hornbeam"),
+    ],
+)
+def test_no_input_is_overwritten(run, model, words, output):
+    before = {path: Path(path).read_bytes() for path in ("loans.csv", model)}
+    done = run(*words.split(), "-o", output)
+    assert done.exit_code == 2
+    assert "is an input, which would be overwritten: name another file" in done.stderr
+    assert {path: Path(path).read_bytes() for path in before} == before
+
+
+def test_an_update_may_replace_its_model(run, model):
+    for command in ("update", "forget"):
+        done = run(command, model, "loans.csv", "--target", "state", "-o", model)
+        assert done.exit_code == 0, done.stderr

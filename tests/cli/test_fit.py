@@ -4,12 +4,15 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
 import hornbeam
+from hornbeam import evaluation
 from hornbeam.data.files.tabular import read_table
 
 FIT = ("fit", "loans.csv", "-t", "state", "-o", "loans.hornbeam")
@@ -28,10 +31,13 @@ def library_fit(table, **parameters):
         (["--preset", "c4.5", "--pruning", "error-based"], {"preset": "c4.5", "pruning": "error-based"}),
         (["--smoothing", "none", "--max-depth", "3"], {"smoothing": None, "max_depth": 3}),
         (["--costs", "bad", "good", "5"], {"costs": {("bad", "good"): 5.0}}),
-        (["--balanced", "--max-leaves", "9", "--min-leaf", "5"],
+        (["--class-weight", "balanced", "--max-leaf-nodes", "9", "--min-samples-leaf", "5"],
          {"class_weight": "balanced", "max_leaf_nodes": 9, "min_samples_leaf": 5}),
+        (["--monotonic-cst", "income", "1", "--monotonic-cst", "age", "-1"],
+         {"monotonic_cst": {"income": 1, "age": -1}}),
         (["--tolerance", "0.1", "--seed", "3"], {"tolerance": 0.1, "random_state": 3}),
-        (["--interact", "amount, income", "--interact", "age,zip", "--once-per-path", "--forbid-below", "age", "zip"],
+        (["--interaction-cst", "amount, income", "--interaction-cst", "age,zip", "--once-per-path",
+          "--forbidden-below", "age", "zip"],
          {"interaction_cst": [["amount", "income"], ["age", "zip"]], "once_per_path": True,
           "forbidden_below": {"age": ["zip"]}}),
     ],
@@ -74,14 +80,16 @@ def test_groups_are_advised_and_held_out_together(run):
     advice = run("fit", "visits.csv", "-t", "state", "-o", "v.hornbeam")
     assert "if rows with equal values belong together, --groups" in advice.stderr
     fit = ("fit", "visits.csv", "-t", "state", "-o", "v.hornbeam", "--groups", "patient_id", "--json")
-    held = json.loads(run(*fit, "--holdout", "0.2").stdout)
+    held = json.loads(run(*fit, "--test-share", "0.2").stdout)
     assert held["rows"] == 160  # eight of forty patients
     assert run("study", "visits.csv", "-t", "state", "--groups", "patient_id", "--folds", "4").exit_code == 0
 
 
 def test_groups_that_cannot_be_held_out_are_explained(run):
     visits("visits.csv", patients=1, each=30)
-    refused = run("fit", "visits.csv", "-t", "state", "-o", "v", "--groups", "patient_id", "--holdout", "0.2")
+    refused = run(
+        "fit", "visits.csv", "-t", "state", "-o", "v", "--groups", "patient_id", "--test-share", "0.2"
+    )
     assert refused.exit_code != 0
     assert "one group" in refused.stderr
     visits("visits.csv", patients=3)
@@ -135,11 +143,25 @@ def test_columns_are_what_they_are_said_to_be(run):
     assert "01067" in zips
 
 
-def test_the_holdout_is_scored_and_not_learned_from(run):
-    said = json.loads(run(*FIT, "--holdout", "0.25", "--json", "-q").stdout)
-    assert (said["rows"], said["holdout"]["rows"]) == (450, 150)
+def test_the_test_rows_are_scored_and_not_learned_from(run):
+    said = json.loads(run(*FIT, "--test-share", "0.25", "--json", "-q").stdout)
+    assert (said["rows"], said["held_out"]["rows"]) == (450, 150)
     assert hornbeam.load("loans.hornbeam").tree_.rows[0] == 450
-    assert said["holdout"]["model"]["rmse"] < said["holdout"]["base_rate"]["rmse"]
+    assert said["held_out"]["model"]["log_loss"] < said["held_out"]["baseline"]["log_loss"]
+
+
+def test_the_test_rows_count_with_their_weights(run):
+    text = Path("loans.csv").read_text(encoding="utf-8").splitlines()
+    some = [f"{text[0]},w", *(f"{line},{at % 3}" for at, line in enumerate(text[1:]))]
+    Path("loans.csv").write_text("\n".join(some), encoding="utf-8")
+    said = json.loads(run(*FIT, "--weight", "w", "--test-share", "0.25", "--json", "-q").stdout)
+    assert said["held_out"]["rows"] < 150  # rows of weight 0 are not scored
+    clf, rows = hornbeam.load("loans.hornbeam"), pd.read_csv("loans.csv", dtype={"zip": str})
+    is_test = np.isin(np.arange(600), np.random.default_rng(0).permutation(600)[:150])
+    held = rows[is_test]
+    X, y = pa.Table.from_pandas(held[list(clf.feature_names_in_)]), held["state"]
+    expected = evaluation.scores(clf, X, y, sample_weight=held["w"].to_numpy())
+    assert said["held_out"]["model"] == pytest.approx(expected.model)
 
 
 def test_parquet_tsv_and_stdin_give_the_same_model(run, tmp_path):

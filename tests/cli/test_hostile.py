@@ -75,7 +75,7 @@ def test_quoted_newlines_delimiters_and_quotes_are_values(fit):
 def test_missing_marks_are_missing_and_can_be_others(fit):
     data = b"x,z,y\n" + b"1,a,no\n?,b,yes\n3, NA,no\n4,a,yes\n" * 10
     assert "missing   x 10, z 10" in fit(data).stderr
-    assert "missing" not in fit(data, "--missing", "none of these").stderr
+    assert "missing" not in fit(data, "--null-value", "none of these").stderr
 
 
 def test_decimal_commas_and_other_encodings_are_read(fit):

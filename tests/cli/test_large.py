@@ -16,7 +16,7 @@ import pytest
 
 import hornbeam
 from hornbeam.cli.console import common_options
-from hornbeam.data import ParquetSource
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.files.tabular import read_table
 
 FIT = ("-t", "state", "--drop", "id", "--drop", "opened", "--drop", "currency")
@@ -46,7 +46,9 @@ def fitted(run, data: str, *options: str) -> bytes:
     return Path("m.hornbeam").read_bytes()
 
 
-@pytest.mark.parametrize("options", [[], ["--balanced"], ["--costs", "bad", "good", "5"], ["--seed", "3"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--class-weight", "balanced"], ["--costs", "bad", "good", "5"], ["--seed", "3"]]
+)
 def test_a_folder_that_streams_gives_the_model_of_one_file(run, folder, options):
     assert fitted(run, folder, *LARGE, *options) == fitted(run, "whole.parquet", *options)
     assert fitted(run, "loans/*.parquet", *LARGE, *options) == fitted(run, folder, *options)
@@ -144,7 +146,10 @@ def test_rows_without_a_label_are_left_out(run, folder):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--holdout", "0.2"], "--holdout needs all rows in memory: the 600 rows of 'loans' take about"),
+        (
+            ["--test-share", "0.2"],
+            "--test-share needs all rows in memory: the 600 rows of 'loans' take about",
+        ),
         (["--nominal", "age"], "--nominal age needs all rows in memory"),
     ],
 )
@@ -166,7 +171,7 @@ def test_a_size_that_is_none(run, folder):
 @pytest.mark.parametrize("output", ["answers.csv", "answers.parquet"])
 def test_predict_of_a_folder_is_predict_of_a_file(run, folder, output):
     fitted(run, folder)
-    options = ("-o", output, "--keep", "id", "--interval", ".9", "--leaf")
+    options = ("-o", output, "--keep", "id", "--level", ".9", "--leaf")
     assert run("predict", "m.hornbeam", "whole.parquet", *options).exit_code == 0
     whole = read_table(output)
     assert run("predict", "m.hornbeam", folder, *options).exit_code == 0
@@ -223,7 +228,7 @@ def test_scores_of_a_folder_are_those_of_a_file(run, folder, kind):
 def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monkeypatch):
     """The page has no medians; one thread opens the files if it is asked for one."""
     import hornbeam.cli.rows
-    from hornbeam.estimators.parameters import validators
+    from hornbeam.data import threads
 
     fitted(run, folder)
     report, drift = ("report", "m.hornbeam", folder, "-t", "state"), ("drift", "m.hornbeam", folder, "--json")
@@ -232,8 +237,8 @@ def test_many_rows_are_reported_and_compared_from_their_files(run, folder, monke
     monkeypatch.setattr(hornbeam.cli.rows, "_MANY_ROWS", 100)
     assert run(*report, "-o", "files.html", "--groups", "purpose").exit_code == 0
     assert "no medians" in Path("files.html").read_text("utf-8")
-    asked, n_threads = [], validators.n_threads
-    monkeypatch.setattr(validators, "n_threads", lambda n_jobs: asked.append(n_jobs) or n_threads(n_jobs))
+    asked, n_threads = [], threads.n_threads
+    monkeypatch.setattr(threads, "n_threads", lambda n_jobs: asked.append(n_jobs) or n_threads(n_jobs))
     assert (run(*drift, "-t", "state", "--jobs", "1").stdout, run(*drift, "--jobs", "1").stdout) == in_memory
     assert set(asked) == {1}
 
@@ -322,7 +327,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_model(run, tmp_path, monkeypatch
 
 SAVE_FOR_EVER = """
 import sys
-from hornbeam.storage import read
+from hornbeam.storage.file import read
 from hornbeam.storage.file import write
 models = [read(path) for path in sys.argv[1:3]]
 print("ready", flush=True)
@@ -354,7 +359,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
     }
 
 
-@pytest.mark.parametrize("options", [[], ["--balanced"]])
+@pytest.mark.parametrize("options", [[], ["--class-weight", "balanced"]])
 def test_candidates_of_a_folder_are_those_of_one_file_in_memory(run, folder, monkeypatch, options):
     """Also where labels are missing: those rows are left out."""
     table = read_table("whole.parquet")
@@ -410,5 +415,5 @@ def test_dates_are_left_out_by_python_too(run, folder):
     result = run("fit", folder, "-t", "state", "--drop", "id", "-o", "m.hornbeam", *LARGE)
     assert "'opened' holds dates or times: left out" in result.stderr
     with pytest.warns(hornbeam.errors.HornbeamWarning, match=r"left out: 'opened' \(date32"):
-        source = ParquetSource.open(folder, target="state", exclude=["id", "currency"])
+        source = scan_parquet(folder, target="state", exclude=["id", "currency"])
     assert source.schema.names == hornbeam.load("m.hornbeam").tree_.schema.names

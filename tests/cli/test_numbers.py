@@ -49,17 +49,17 @@ def test_the_user_may_say_which(run, homes):
 
 
 def test_every_command_knows_numbers(run, homes):
-    fitted = json.loads(run(*FIT, "--max-depth", "2", "--holdout", "0.2", "--json").stdout)
-    assert fitted["holdout"]["model"]["rmse"] < fitted["holdout"]["mean"]["rmse"]
+    fitted = json.loads(run(*FIT, "--max-depth", "2", "--test-share", "0.2", "--json").stdout)
+    assert fitted["held_out"]["model"]["rmse"] < fitted["held_out"]["baseline"]["rmse"]
     reg = hornbeam.load("homes.hornbeam")
     X, y = homes.select(FEATURES), homes["price"].to_numpy()
-    run("predict", "homes.hornbeam", "homes.csv", "-o", "said.csv", "--interval", ".9", "--leaf")
+    run("predict", "homes.hornbeam", "homes.csv", "-o", "said.csv", "--level", ".9", "--leaf")
     said = read_table("said.csv")
     assert said.column_names == ["prediction", "low", "high", "leaf"]
     np.testing.assert_array_equal(said["prediction"].to_numpy(), reg.predict(X))
     scores = json.loads(run("score", "homes.hornbeam", "homes.csv", "-t", "price", "--json").stdout)
     assert scores["model"]["r2"] == pytest.approx(
-        1 - ((y - reg.predict(X)) ** 2).mean() / scores["mean"]["rmse"] ** 2
+        1 - ((y - reg.predict(X)) ** 2).mean() / scores["baseline"]["rmse"] ** 2
     )
     assert "R²" in run("score", "homes.hornbeam", "homes.csv", "-t", "price").stdout
     assert "moved" in run("explain", "homes.hornbeam", "homes.csv", "--row", "2").stdout
@@ -81,7 +81,7 @@ def test_every_command_knows_numbers(run, homes):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--costs", "a", "b", "5"], "--costs and --balanced are for classes"),
+        (["--costs", "a", "b", "5"], "--costs and --class-weight are for classes"),
         (["--preset", "c4.5"], "expected one of 'default', 'cart'"),
     ],
 )
@@ -120,6 +120,6 @@ def test_a_study_is_for_classes_and_says_so(run, homes):
 
 
 def test_one_leaf_is_not_leaves(run, homes):
-    assert "model     1 leaf, depth 0" in run(*FIT, "--min-leaf", "200").stderr
+    assert "model     1 leaf, depth 0" in run(*FIT, "--min-samples-leaf", "200").stderr
     assert "tree      1 leaf, depth 0" in run("show", "homes.hornbeam").stdout
     assert "1 leaf in c" in run("export", "homes.hornbeam", "-o", "homes.c").stderr

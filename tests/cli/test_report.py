@@ -1,4 +1,4 @@
-"""``hornbeam report`` and ``hornbeam card``: what they compare, and what they refuse."""
+"""``hornbeam report`` and ``hornbeam model-card``: what they compare, and what they refuse."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 def models(run):
     """Two models of the loans, the second smaller; the region is a column of the new rows alone."""
     for name, leaves in (("new", "12"), ("old", "3")):
-        done = run("fit", "loans.csv", "-t", "state", "--max-leaves", leaves, "-o", f"{name}.hornbeam")
+        done = run("fit", "loans.csv", "-t", "state", "--max-leaf-nodes", leaves, "-o", f"{name}.hornbeam")
         assert done.exit_code == 0
     lines = Path("new-loans.csv").read_text(encoding="utf-8").splitlines()
     regions = ["region", *("north" if at % 3 else "south" for at in range(len(lines) - 1))]
@@ -39,8 +39,26 @@ def test_a_report_may_refit_the_model(run, models):
     assert (done.exit_code, "stability=True needs the rows of the fit" in done.stderr) == (3, True)
 
 
+def test_weights_of_training_rows_need_the_rows(run, models):
+    done = run("report", *models, "--training-weight", "amount", "-o", "page.html")
+    assert (done.exit_code, "--training-weight COL is a column of --training FILE" in done.stderr) == (
+        2,
+        True,
+    )
+    weighted = ["--training", "loans.csv", "--training-weight", "amount"]
+    assert run("report", *models, *weighted, "-o", "page.html").exit_code == 0
+
+
+def test_a_report_has_the_title_and_the_level(run, models):
+    options = ["--title", "Loans of July", "--level", "0.5", "-o", "page.html"]
+    assert run("report", *models, *options).exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "Loans of July" in page
+    assert "50 %" in page
+
+
 def test_a_card_is_markdown(run, models):
-    done = run("card", *models, "--groups", "owner", "--title", "Loans", "-o", "CARD.md")
+    done = run("model-card", *models, "--groups", "owner", "--title", "Loans", "-o", "CARD.md")
     assert done.exit_code == 0
     card = Path("CARD.md").read_text(encoding="utf-8")
     assert card.startswith("# Loans\n")
@@ -51,7 +69,7 @@ def test_what_cannot_be_compared_is_refused(run, models):
     done = run("report", *models, "--groups", "moon", "-o", "page.html")
     assert done.exit_code == 3
     assert "no column 'moon' to group by" in done.stderr
-    done = run("card", *models, "--positive", "ugly", "-o", "CARD.md")
+    done = run("model-card", *models, "--positive", "ugly", "-o", "CARD.md")
     assert done.exit_code == 3
     assert "expected one of the classes" in done.stderr
 
@@ -59,7 +77,7 @@ def test_what_cannot_be_compared_is_refused(run, models):
 def test_an_earlier_model_may_have_other_columns(run, models):
     done = run("fit", "loans.csv", "-t", "state", "--drop", "income", "-o", "small.hornbeam")
     assert done.exit_code == 0
-    for command, output in (("report", "page.html"), ("card", "CARD.md")):
+    for command, output in (("report", "page.html"), ("model-card", "CARD.md")):
         done = run(command, "small.hornbeam", *models[1:], "--earlier", "new.hornbeam", "-o", output)
         assert done.exit_code == 0
         assert "earlier" in Path(output).read_text(encoding="utf-8").lower()

@@ -28,7 +28,7 @@ def shell(line: str) -> str:
 @pytest.mark.long
 def test_from_a_csv_file_to_c_and_sql(run):
     shell("hornbeam fit loans.csv --target state --nominal zip -o loans.hornbeam")
-    assert "base rate" in shell("hornbeam score loans.hornbeam new-loans.csv --target state")
+    assert "baseline" in shell("hornbeam score loans.hornbeam new-loans.csv --target state")
     shell("hornbeam predict loans.hornbeam new-loans.csv -o answers.csv")
     shell("hornbeam report loans.hornbeam new-loans.csv --target state -o report.html")
     assert "<html" in Path("report.html").read_text(encoding="utf-8")[:2000]

@@ -59,10 +59,10 @@ def assert_same(found, expected):
     st.randoms(),
 )
 def test_bins_do_not_depend_on_order_and_grouping_of_rows(
-    matrix, max_bins, groups, block, reverse, n_jobs, random
+    matrix, max_bins, n_tasks, block, reverse, n_jobs, random
 ):
     expected = fit(Table.read(matrix), max_bins)
-    options = {"block": block, "groups": groups, "reverse": reverse, "n_jobs": n_jobs}
+    options = {"block": block, "n_tasks": n_tasks, "reverse": reverse, "n_jobs": n_jobs}
     assert_same(fit(Table.read(matrix), max_bins, **options), expected)
     order = list(range(len(matrix)))
     random.shuffle(order)
@@ -173,11 +173,11 @@ def test_exact_bins_fall_back_to_quantiles_beyond_65535_values():
     assert rows.max() <= 3
     found = bins.threshold(np.array([0, 1]), np.array([10, 0]), np.array([13, 2]))
     np.testing.assert_array_equal(found, [bins.edges[0][11], 1.0])
-    assert_same(fit(table, None, block=7_000, groups=5, reverse=True, n_jobs=2), bins)
+    assert_same(fit(table, None, block=7_000, n_tasks=5, reverse=True, n_jobs=2), bins)
 
 
-@pytest.mark.parametrize("groups", [1, 2, 7, 31])
-def test_quantiles_of_many_rows_do_not_depend_on_order_and_grouping(groups):
+@pytest.mark.parametrize("n_tasks", [1, 2, 7, 31])
+def test_quantiles_of_many_rows_do_not_depend_on_order_and_grouping(n_tasks):
     rng = np.random.default_rng(5)
     matrix = np.column_stack(
         [
@@ -190,9 +190,9 @@ def test_quantiles_of_many_rows_do_not_depend_on_order_and_grouping(groups):
     )
     expected = fit(Table.read(matrix))
     assert expected.n_codes.tolist() == [255] * 5
-    assert_same(fit(Table.read(matrix[::-1]), block=997, groups=groups), expected)
+    assert_same(fit(Table.read(matrix[::-1]), block=997, n_tasks=n_tasks), expected)
     assert_same(
-        fit(Table.read(rng.permutation(matrix)), block=997, groups=groups, reverse=True, n_jobs=2), expected
+        fit(Table.read(rng.permutation(matrix)), block=997, n_tasks=n_tasks, reverse=True, n_jobs=2), expected
     )
 
 

@@ -13,11 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files.cache import EncodedCache
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 from support.examples import examples
 from support.strategies_growing import bins_of, random_table, training_tables
 
@@ -68,8 +72,8 @@ def test_a_tree_grown_from_files_equals_that_of_the_table(tmp_path, max_bins):
         }
     )
     pq.write_table(frame, tmp_path / "rows.parquet", row_group_size=700)
-    engine = LocalEngine(groups=3)
-    source = ParquetSource.open(tmp_path / "rows.parquet", target="y", weight="w")
+    engine = LocalEngine(n_tasks=3)
+    source = scan_parquet(tmp_path / "rows.parquet", target="y", sample_weight="w")
     bins = Bins.fit(source, engine, max_bins=max_bins)
     cache = EncodedCache.write(source, bins, tmp_path / "cache", engine)
     table = Table.read(frame.select(["x", "c"]), frame["y"], sample_weight=frame["w"].to_numpy())
@@ -100,7 +104,7 @@ def test_valid_files_are_not_written_again(tmp_path):
     EncodedCache.write(source, bins, tmp_path, LocalEngine())
     first = files(tmp_path)
     assert len(first) == 3
-    EncodedCache.write(source, bins, tmp_path, LocalEngine(groups=2, reverse=True))
+    EncodedCache.write(source, bins, tmp_path, LocalEngine(n_tasks=2, reverse=True))
     assert files(tmp_path) == first
 
 

@@ -220,19 +220,19 @@ def test_a_linear_function_of_a_numeric_target_is_a_copy(factor):
     y = rng.normal(size=500)
     x = factor * y + 40
     x[::20] = np.nan
-    table = with_target(x, y, target=Kind.NUMERIC)
+    table = with_target(x, y, target_kind=Kind.NUMERIC)
     assert copies(table) == [("suspect", "has a correlation of 1.0000 with the target")]
     for noise, found in ((0.005, ["suspect"]), (0.03, [])):  # correlations of 0.99999 and 0.9995
-        table = with_target(y + noise * rng.normal(size=500), y, target=Kind.NUMERIC)
+        table = with_target(y + noise * rng.normal(size=500), y, target_kind=Kind.NUMERIC)
         assert [name for name, _ in copies(table)] == found
     x[::5] = np.nan
-    assert copies(with_target(x, y, target=Kind.NUMERIC)) == []
+    assert copies(with_target(x, y, target_kind=Kind.NUMERIC)) == []
 
 
 def test_huge_numbers_are_not_copies():
     y = np.arange(200.0)
     for x in (np.where(y > 100, np.inf, 0.0), np.where(y % 2, 1e300, -1e300)):
-        assert copies(with_target(x, y, target=Kind.NUMERIC)) == []
+        assert copies(with_target(x, y, target_kind=Kind.NUMERIC)) == []
 
 
 @given(
@@ -271,8 +271,8 @@ def test_the_size_of_the_target_changes_no_correlation(scale):
     x, y = rng.normal(size=(2, 500))
     assert correlation(x, y * scale) == pytest.approx(correlation(x, y))
     assert correlation(x * scale, y * scale) == pytest.approx(correlation(x, y))
-    assert copies(with_target(x, y * scale, target=Kind.NUMERIC)) == []
-    assert len(copies(with_target(3 * y, y * scale, target=Kind.NUMERIC))) == 1
+    assert copies(with_target(x, y * scale, target_kind=Kind.NUMERIC)) == []
+    assert len(copies(with_target(3 * y, y * scale, target_kind=Kind.NUMERIC))) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
-from hornbeam.data import LocalEngine, ParquetSource, Table
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.files.tabular import read_table
+from hornbeam.data.table import Table
 from support.examples import examples
 
 DIGITS = {"decimal32": 9, "decimal64": 18, "decimal128": 38, "decimal256": 76}
@@ -79,7 +81,7 @@ def test_decimals_in_files_give_the_tree_of_decimals_in_memory(tmp_path, options
     y = np.where(nearest(values) + rng.normal(size=3000) > 0.69, "yes", "no")
     path = str(tmp_path / "rows.parquet")
     pq.write_table(pa.table({"x": values, "y": y}), path, row_group_size=500)
-    source = ParquetSource.open(path, target="y", engine=LocalEngine(2, groups=3))
+    source = scan_parquet(path, target="y", engine=LocalEngine(2, n_tasks=3))
     parts = [source.read(partition).columns[0] for partition in source.partitions()]
     np.testing.assert_array_equal(np.concatenate(parts), nearest(values))
     np.testing.assert_array_equal(read_table(path, types={"x": "number"})["x"].to_numpy(), nearest(values))

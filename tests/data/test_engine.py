@@ -15,7 +15,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import EngineError, ParameterError
 
 engines = st.builds(
-    LocalEngine, n_jobs=st.integers(1, 4), groups=st.none() | st.integers(1, 40), reverse=st.booleans()
+    LocalEngine, n_jobs=st.integers(1, 4), n_tasks=st.none() | st.integers(1, 40), reverse=st.booleans()
 )
 
 
@@ -50,8 +50,8 @@ def test_reverse_takes_the_last_unit_first():
     def as_list(partitions, shared):
         return [list(partitions)]
 
-    assert LocalEngine(groups=2).reduce(as_list, [1, 2, 3, 4], None) == [[1, 2, 3, 4]]
-    assert LocalEngine(groups=2, reverse=True).reduce(as_list, [1, 2, 3, 4], None) == [[4, 3, 2, 1]]
+    assert LocalEngine(n_tasks=2).reduce(as_list, [1, 2, 3, 4], None) == [[1, 2, 3, 4]]
+    assert LocalEngine(n_tasks=2, reverse=True).reduce(as_list, [1, 2, 3, 4], None) == [[4, 3, 2, 1]]
 
 
 def test_tasks_run_in_parallel():
@@ -71,7 +71,7 @@ def test_an_exception_of_a_task_is_raised_unchanged(n_jobs):
         return [0]
 
     with pytest.raises(KeyError) as raised:
-        LocalEngine(n_jobs=n_jobs, groups=3).reduce(task, [1, 2, 3], None)
+        LocalEngine(n_jobs=n_jobs, n_tasks=3).reduce(task, [1, 2, 3], None)
     assert raised.value is error
 
 
@@ -96,9 +96,9 @@ def test_a_task_must_return_one_part_per_block():
         LocalEngine().reduce(lambda partitions, shared: [0], [1], None, blocks=2)
 
 
-@pytest.mark.parametrize("settings", [{"n_jobs": 0}, {"groups": 0}])
+@pytest.mark.parametrize("settings", [{"n_jobs": 0}, {"n_tasks": 0}])
 def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(ParameterError, match="at least 1"):
+    with pytest.raises(ParameterError, match=r"expected (None, )?a whole number"):
         LocalEngine(**settings)
 
 

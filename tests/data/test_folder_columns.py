@@ -6,10 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import ParquetSource, Table
 from hornbeam.data.files import selection
 from hornbeam.data.files.footers import folder_types, folder_values
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.files.tabular import parquet_shape, read_column, read_parts, read_table
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
@@ -37,7 +38,7 @@ def by_year(tmp_path):
 
 def test_the_rows_are_those_of_a_frame_with_these_columns(by_year):
     folder, frame = by_year
-    source = ParquetSource.open(folder, target="y")
+    source = scan_parquet(folder, target="y")
     expected = Table.read(frame[["x", "year", "city"]], frame["y"])
     assert source.schema == expected.schema
     parts = [source.read(partition) for partition in source.partitions()]
@@ -53,7 +54,7 @@ def test_large_row_groups_are_read_in_parts(by_year, monkeypatch):
     for name in ("MOST_ROWS", "SHORT_ROWS"):
         monkeypatch.setattr(selection, name, 3)
     assert TreeClassifier("cart").fit(folder, "y").tree_.digest == whole.tree_.digest
-    source = ParquetSource.open(folder, target="y", features=["city"])
+    source = scan_parquet(folder, target="y", features=["city"])
     assert source.n_rows == len(frame)
     assert [part.n_rows for part in map(source.read, source.partitions())][:3] == [2, 3, 3]
 
@@ -81,13 +82,13 @@ def test_a_model_determines_the_type_of_a_column(by_year, tmp_path):
 def test_a_column_may_be_the_target_or_the_weight(by_year):
     folder, _ = by_year
     assert TreeClassifier("cart").fit(folder, "year").classes_.tolist() == [2023, 2024]
-    source = ParquetSource.open(folder, target="y", weight="year")
+    source = scan_parquet(folder, target="y", sample_weight="year")
     assert source.n_rows == 60
 
 
 def test_a_column_of_the_file_takes_precedence(tmp_path):
     write(tmp_path / "year=1", year=7)
-    source = ParquetSource.open(tmp_path, target="y")
+    source = scan_parquet(tmp_path, target="y")
     assert source.schema.names == ("x", "year")
     assert set(source.read(source.partitions()[0]).columns[1]) == {7.0}
 
@@ -96,9 +97,9 @@ def test_a_folder_above_all_files_is_no_feature_unless_it_is_named(tmp_path):
     above = tmp_path / "run=3"
     for year in (2023, 2024):
         write(above / f"year={year}")
-    assert ParquetSource.open(above, target="y").schema.names == ("x", "year")
-    assert ParquetSource.open(above / "year=2024", target="y").schema.names == ("x",)
-    assert ParquetSource.open(above, target="y", features=["run", "x"]).schema.names == ("run", "x")
+    assert scan_parquet(above, target="y").schema.names == ("x", "year")
+    assert scan_parquet(above / "year=2024", target="y").schema.names == ("x",)
+    assert scan_parquet(above, target="y", features=["run", "x"]).schema.names == ("run", "x")
     assert read_table(str(above)).column_names == ["x", "y", "year"]
     assert parquet_shape([str(file) for file in above.rglob("*.parquet")])[1] == ["x", "y", "year"]
     assert set(read_table(str(above), columns=["run"])["run"].to_pylist()) == {3}
@@ -110,7 +111,7 @@ def test_a_target_of_text_stays_text_where_all_folders_are_numbers(tmp_path):
     for label in ("7", "a"):
         write(tmp_path / f"k={label}")
     tree = TreeClassifier("cart").fit(tmp_path, "k").tree_
-    one = ParquetSource.open(tmp_path / "k=7", target="k", schema=tree.schema)
+    one = scan_parquet(tmp_path / "k=7", target="k", schema=tree.schema)
     assert set(one.read(one.partitions()[0]).target) == {tree.schema.classes.index("7")}
 
 
@@ -118,7 +119,7 @@ def test_a_column_must_be_in_the_names_of_all_files(tmp_path):
     write(tmp_path / "a=1")
     write(tmp_path / "b=1")
     with pytest.raises(DataError, match="has no column 'a'"):
-        ParquetSource.open(tmp_path, target="y")
+        scan_parquet(tmp_path, target="y")
 
 
 @pytest.mark.parametrize("name", ["0.parquet", "z.parquet"])
@@ -128,8 +129,8 @@ def test_a_file_beside_the_folders_is_refused_whatever_its_name(name, tmp_path):
     write(tmp_path / "beside")
     (tmp_path / "beside" / "part.parquet").rename(tmp_path / name)
     with pytest.raises(DataError, match=f"{name}' has no column 'year'"):
-        ParquetSource.open(tmp_path, target="y")
-    assert ParquetSource.open(tmp_path, target="y", features=["x"]).schema.names == ("x",)
+        scan_parquet(tmp_path, target="y")
+    assert scan_parquet(tmp_path, target="y", features=["x"]).schema.names == ("x",)
 
 
 def test_the_tables_of_the_command_line_have_them_too(by_year):

@@ -105,7 +105,7 @@ def test_groups_are_in_one_fold(groups, n_folds, seed):
     weight = 1 + rows[:, 1] % 3
     table = Table.read(rows.astype(float), target, sample_weight=weight, groups=group)
     folds = FoldAssignment.of(table, rows, n_folds, seed)
-    held = np.array([folds.held(fold) for fold in range(n_folds)])
+    held = folds.held()
     np.testing.assert_array_equal(held.sum(axis=0), np.ones(len(group)))  # each row once, with all its weight
     for one in set(groups):
         assert len(set(held.argmax(axis=0)[group == one])) == 1

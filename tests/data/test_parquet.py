@@ -17,9 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
-from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table, write_parquet
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files import selection, summary, tabular
 from hornbeam.data.files.footers import Footer, merge_columns, row_group_partitions
+from hornbeam.data.files.parquet import ParquetSource, scan_parquet
+from hornbeam.data.files.parquet_writer import write_parquet
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, HornbeamWarning, ParameterError, SchemaError
 from support.examples import examples
 
@@ -159,10 +165,10 @@ def test_files_are_read_as_the_same_table_as_in_memory(tmp_path_factory, data):
         )
 
     def opened():
-        return ParquetSource.open(
+        return scan_parquet(
             folder,
             target="y",
-            weight=weight,
+            sample_weight=weight,
             features=features,
             class_weight=class_weight,
             engine=data.draw(engines),
@@ -178,8 +184,8 @@ def test_files_are_read_as_the_same_table_as_in_memory(tmp_path_factory, data):
     assert source.unit == expected.unit
     again = pickle.loads(pickle.dumps(source))
     assert_same(concat_units(again), expected)
-    matching = ParquetSource.open(
-        folder, target="y", weight=weight, class_weight=class_weight, schema=expected.schema
+    matching = scan_parquet(
+        folder, target="y", sample_weight=weight, class_weight=class_weight, schema=expected.schema
     )
     assert_same(concat_units(matching), read(expected.schema))
     some = data.draw(st.lists(st.integers(0, len(features) - 1), min_size=1, max_size=3, unique=True))
@@ -221,7 +227,7 @@ def test_files_of_pandas_and_polars_are_read_like_their_frames(tmp_path, group):
     """The index of a pandas frame is not a feature, in files and in memory."""
     frame = pandas_frame()
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=group)
-    source = ParquetSource.open(tmp_path / "a.parquet", target="y")
+    source = scan_parquet(tmp_path / "a.parquet", target="y")
     assert_same(concat_units(source), Table.read(frame.drop(columns="y"), frame["y"]))
     assert [feature.kind for feature in source.schema.features][2:5] == [
         Kind.NOMINAL,
@@ -230,7 +236,7 @@ def test_files_of_pandas_and_polars_are_read_like_their_frames(tmp_path, group):
     ]
     frame = polars_frame()
     frame.write_parquet(tmp_path / "b.parquet", row_group_size=group)
-    source = ParquetSource.open(str(tmp_path / "b.parquet"), target="y")
+    source = scan_parquet(str(tmp_path / "b.parquet"), target="y")
     assert_same(concat_units(source), Table.read(frame.drop("y"), frame["y"]))
 
 
@@ -241,7 +247,7 @@ def test_without_labels_and_weights_only_footers_are_read(tmp_path):
     content = bytearray(path.read_bytes())
     content[4:40] = b"\xff" * 36
     path.write_bytes(content)
-    source = ParquetSource.open(path, target=None)
+    source = scan_parquet(path, target=None)
     assert (source.n_rows, source.schema.classes) == (1000, ())
     with pytest.raises(DataError, match=r"rows\.parquet' cannot be read as Parquet: .*Write it again"):
         source.read(source.partitions()[0])
@@ -279,7 +285,7 @@ def test_files_that_are_written_have_page_checksums(tmp_path):
     table = pa.table({"x": np.random.default_rng(0).normal(size=1000)})
     with (tmp_path / "parts").open("wb") as sink:
         tabular.write_parts([{"x": table["x"]}], sink, as_parquet=True)
-    for path in (Path(write_parquet(table, tmp_path / "rows")[0]), tmp_path / "parts"):
+    for path in (Path(write_parquet(table, tmp_path / "rows")), tmp_path / "parts"):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
@@ -292,7 +298,7 @@ def test_files_that_are_written_have_page_checksums(tmp_path):
 
 def test_units_count_only_rows_that_are_kept(tmp_path):
     frame = pa.table({"x": np.arange(9.0), "w": [0.0, 1, 1, 0, 0, 0, 2, 0, 1]})
-    source = ParquetSource.open(write_files(frame, tmp_path, 3), target=None, weight="w")
+    source = scan_parquet(write_files(frame, tmp_path, 3), target=None, sample_weight="w")
     file = str(tmp_path / "000.parquet")
     assert [(u.begin, u.end, u.file, u.group) for u in source.partitions()] == [
         (0, 2, file, 0),
@@ -310,7 +316,7 @@ def test_large_row_groups_are_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(selection, "SHORT_ROWS", 4)
     monkeypatch.setattr(selection, "BATCH_ROWS", 3)
     frame = pa.table({"x": np.arange(23.0), "c": list("abcabdabeabfabgabhabiab"), "y": [0, 1] * 11 + [0]})
-    source = ParquetSource.open(write_files(frame, tmp_path, 23), target="y")
+    source = scan_parquet(write_files(frame, tmp_path, 23), target="y")
     assert [(partition.n_rows, partition.group, partition.part) for partition in source.partitions()] == [
         (7, 0, 0),
         (8, 0, 1),
@@ -321,7 +327,7 @@ def test_large_row_groups_are_read_in_parts(tmp_path, monkeypatch):
 
 def test_a_file_that_changed_after_opening_is_refused(tmp_path):
     frame = pa.table({"x": np.arange(9.0), "y": [0, 1, 2] * 3})
-    source = ParquetSource.open(write_files(frame, tmp_path, 3), target="y")
+    source = scan_parquet(write_files(frame, tmp_path, 3), target="y")
     write_files(frame, tmp_path, 4)
     with pytest.raises(
         DataError, match=r"Row group 0 of .* has 4 rows with a weight above zero; there were 3 .* Open them"
@@ -334,7 +340,7 @@ def test_the_fingerprint_depends_on_files_columns_and_schema(tmp_path):
     folder = write_files(frame, tmp_path, 3)
 
     def fingerprint(**options):
-        return ParquetSource.open(folder, **({"target": "y"} | options)).fingerprint
+        return scan_parquet(folder, **({"target": "y"} | options)).fingerprint
 
     first = fingerprint()
     assert fingerprint(engine=LocalEngine(2, 3, True)) == first
@@ -342,7 +348,7 @@ def test_the_fingerprint_depends_on_files_columns_and_schema(tmp_path):
         {"target": None},
         {"features": ["x"]},
         {"features": ["z", "x"]},
-        {"weight": "z"},
+        {"sample_weight": "z"},
         {"class_weight": {0: 0}},
     ]
     assert len({first, *[fingerprint(**some) for some in options]}) == 6
@@ -361,7 +367,7 @@ def test_files_folders_patterns_and_addresses_are_listed_in_order(tmp_path):
     (tmp_path / "_SUCCESS").touch()
 
     def names(paths):
-        files = [partition.file for partition in ParquetSource.open(paths, target="y").partitions()]
+        files = [partition.file for partition in scan_parquet(paths, target="y").partitions()]
         return [Path(file).relative_to(tmp_path).as_posix() for file in files]
 
     visible = ["a.parquet", "b one%20#.parquet", "deep/e.parquet"]
@@ -375,16 +381,16 @@ def test_files_folders_patterns_and_addresses_are_listed_in_order(tmp_path):
 
 def test_paths_without_files_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"There are no Parquet files at .*none\.parquet"):
-        ParquetSource.open(tmp_path / "none.parquet", target="y")
+        scan_parquet(tmp_path / "none.parquet", target="y")
     with pytest.raises(DataError, match=r"There are no Parquet files at .*a folder is searched for"):
-        ParquetSource.open(tmp_path, target="y")
+        scan_parquet(tmp_path, target="y")
     with pytest.raises(DataError, match=r"There are no Parquet files at .*none\.parquet"):
-        ParquetSource.open(f"{tmp_path.as_uri()}/none.parquet", target="y")
+        scan_parquet(f"{tmp_path.as_uri()}/none.parquet", target="y")
     with pytest.raises(DataError, match="No files were named"):
-        ParquetSource.open([], target="y")
+        scan_parquet([], target="y")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     with pytest.raises(DataError, match=r"text\.parquet' cannot be read as Parquet"):
-        ParquetSource.open(tmp_path, target="y")
+        scan_parquet(tmp_path, target="y")
 
 
 # ---- files that differ ---------------------------------------------------------------------------------
@@ -400,17 +406,17 @@ def test_files_with_different_column_types_are_refused(tmp_path):
     two_files(tmp_path, {"x": [1.0], "y": [0]}, {"x": ["a"], "y": [1]})
     match = r"Column 'x' holds numbers in '.*one\.parquet', but text in '.*other\.parquet'"
     with pytest.raises(DataError, match=match):
-        ParquetSource.open(tmp_path, target="y")
+        scan_parquet(tmp_path, target="y")
     two_files(tmp_path, {"x": [1.0], "y": [0]}, {"z": [1.0], "y": [1]})
     with pytest.raises(DataError, match=r"other\.parquet' has no column 'x', which '.*one\.parquet' has"):
-        ParquetSource.open(tmp_path, target="y")
+        scan_parquet(tmp_path, target="y")
 
 
 def test_widths_orders_and_columns_without_values_may_differ(tmp_path):
     nothing = pa.nulls(1)
     one = {"x": pa.array([1], pa.int8()), "c": ["a"], "n": nothing, "t": nothing, "y": [1]}
     other = {"t": [True], "c": pa.array(["b"], pa.large_string()), "x": [0.5], "n": [2.0], "y": [2.0]}
-    table = concat_units(ParquetSource.open(two_files(tmp_path, one, other), target="y"))
+    table = concat_units(scan_parquet(two_files(tmp_path, one, other), target="y"))
     expected = Table.read(
         pa.table({"x": [1.0, 0.5], "c": ["a", "b"], "n": [None, 2.0], "t": [None, True]}), [1.0, 2.0]
     )
@@ -425,14 +431,14 @@ def test_ordered_categories_keep_their_order(tmp_path):
         }
 
     two_files(tmp_path, ordered(["small"], SIZES[:2]), ordered(["large", "medium"], SIZES[1:]))
-    source = ParquetSource.open(tmp_path, target="y", engine=LocalEngine(groups=2, reverse=True))
+    source = scan_parquet(tmp_path, target="y", engine=LocalEngine(n_tasks=2, reverse=True))
     assert source.schema.features[0].categories == tuple(SIZES)
     assert concat_units(source).columns[0].tolist() == [0.0, 2.0, 1.0]
     two_files(tmp_path, ordered(["small"], SIZES), ordered(["large"], SIZES[::-1]))
     with pytest.raises(
         DataError, match=r"Column 'x' has ordered categories, but their order differs: \['small'"
     ):
-        ParquetSource.open(tmp_path, target="y")
+        scan_parquet(tmp_path, target="y")
 
 
 # ---- files with different columns -----------------------------------------------------------------------
@@ -461,7 +467,7 @@ def test_columns_of_some_files_are_refused_in_every_order(tmp_path):
 
 def test_columns_of_some_files_are_read_as_missing_values(tmp_path):
     for files in in_both_orders(tmp_path, ONE, OTHER):
-        source = ParquetSource.open(files, target="y", missing_columns="null")
+        source = scan_parquet(files, target="y", missing_columns="null")
         expected = {
             "x": [1.0, 2.0, 3.0, 4.0],
             "c": ["a", "b", "b", "c"],
@@ -476,17 +482,15 @@ def test_columns_of_some_files_are_read_as_missing_values(tmp_path):
 def test_a_model_reads_files_that_lack_its_columns(tmp_path):
     schema = Table.read(pa.table({"x": [1.0, 2.0], "old": ["p", "q"]}), [0, 1]).schema
     two_files(tmp_path, ONE, OTHER)
-    source = ParquetSource.open(
-        tmp_path / "other.parquet", target=None, schema=schema, missing_columns="null"
-    )
+    source = scan_parquet(tmp_path / "other.parquet", target=None, schema=schema, missing_columns="null")
     assert [column.tolist() for column in concat_units(source).columns] == [[3.0, 4.0], [-1, -1]]
     with pytest.raises(DataError, match="has no column 'old'"):
-        ParquetSource.open(tmp_path / "other.parquet", target=None, schema=schema)
+        scan_parquet(tmp_path / "other.parquet", target=None, schema=schema)
 
 
 def test_excluded_columns_are_no_features(tmp_path):
     for files in in_both_orders(tmp_path, ONE, OTHER):
-        assert ParquetSource.open(files, target="y", exclude=["new", "old"]).schema.names == ("x", "c")
+        assert scan_parquet(files, target="y", exclude=["new", "old"]).schema.names == ("x", "c")
 
 
 @pytest.mark.parametrize(
@@ -496,13 +500,13 @@ def test_excluded_columns_are_no_features(tmp_path):
         ({"exclude": ["new"], "features": ["x"]}, "expected one of them"),
         ({"exclude": ["knew"]}, "has no column 'knew'"),
         ({"features": ["knew"], "missing_columns": "null"}, "has no column 'knew'"),
-        ({"missing_columns": "ignore"}, "expected 'error' or 'null'"),
+        ({"missing_columns": "ignore"}, "expected one of 'error', 'null'"),
         ({"missing_columns": "null", "target": "old"}, r"other\.parquet' has no column 'old'"),
     ],
 )
 def test_wrong_names_of_columns_are_refused(tmp_path, options, match):
     with pytest.raises((ParameterError, DataError), match=match):
-        ParquetSource.open(two_files(tmp_path, ONE, OTHER), **({"target": "y"} | options))
+        scan_parquet(two_files(tmp_path, ONE, OTHER), **({"target": "y"} | options))
 
 
 def test_a_folder_column_may_be_absent_too(tmp_path):
@@ -510,8 +514,8 @@ def test_a_folder_column_may_be_absent_too(tmp_path):
     pq.write_table(pa.table(ONE), tmp_path / "a.parquet")
     pq.write_table(pa.table(ONE), tmp_path / "year=2024" / "b.parquet")
     with pytest.raises(DataError, match=r"a\.parquet' has no column 'year'"):
-        ParquetSource.open(tmp_path, target="y")
-    source = ParquetSource.open(tmp_path, target="y", missing_columns="null")
+        scan_parquet(tmp_path, target="y")
+    source = scan_parquet(tmp_path, target="y", missing_columns="null")
     at = source.schema.names.index("year")
     np.testing.assert_array_equal(concat_units(source).columns[at], [np.nan, np.nan, 2024, 2024])
 
@@ -525,9 +529,9 @@ def test_columns_of_dates_are_left_out_with_a_warning(tmp_path):
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert model.feature_names_in_.tolist() == ["x", "c", "old"]
-    assert ParquetSource.open(path, target="y", exclude=["when", "parts"]).schema.names == ("x", "c", "old")
+    assert scan_parquet(path, target="y", exclude=["when", "parts"]).schema.names == ("x", "c", "old")
     with pytest.raises(DataError, match="Column 'when' holds dates or times"):
-        ParquetSource.open(path, target="y", features=["x", "when"])
+        scan_parquet(path, target="y", features=["x", "when"])
 
 
 # ---- unusable data --------------------------------------------------------------------------------------
@@ -542,15 +546,21 @@ def test_columns_of_dates_are_left_out_with_a_warning(tmp_path):
         ({"x": pa.array([1, 2], pa.date32()), "y": [0, 1]}, {}, DataError, r"Column 'x' holds dates or times \(date32"),
         ({"x": [b"a", b"b"], "y": [0, 1]}, {}, DataError, "Column 'x' holds values of type binary"),
         ({"x": [[1], [2]], "y": [0, 1]}, {}, DataError, "Column 'x' holds values of type list"),
-        ({"x": [1.0, 2.0], "y": [0, 1], "w": [1.0, -1.0]}, {"weight": "w"}, DataError, r"sample_weight has -1\.0"),
-        ({"x": [1.0, 2.0], "y": [0, 1], "w": [1.0, None]}, {"weight": "w"}, DataError, "sample_weight has nan"),
-        ({"x": [1.0, 2.0], "y": [0, 1], "w": ["1", "a"]}, {"weight": "w"}, DataError, "must hold numbers"),
-        ({"x": [1.0, 2.0], "y": [0, 1], "w": [0, 0]}, {"weight": "w"}, DataError, "Every row has weight 0"),
+        ({"x": [1.0, 2.0], "y": [0, 1], "w": [1, -1.0]}, {"sample_weight": "w"}, DataError, r"sample_weight has -1\.0"),
+        ({"x": [1.0, 2.0], "y": [0, 1], "w": [1.0, None]}, {"sample_weight": "w"}, DataError, "sample_weight has nan"),
+        ({"x": [1.0, 2.0], "y": [0, 1], "w": ["1", "a"]}, {"sample_weight": "w"}, DataError, "must hold numbers"),
+        ({"x": [1.0, 2.0], "y": [0, 1], "w": [0, 0]}, {"sample_weight": "w"}, DataError, "Every row has weight 0"),
         ({"x": [1.0, 2.0]}, {}, DataError, "has no column 'y'"),
         ({"y": [0, 1]}, {}, DataError, "No column is left to learn from"),
         ({"x": [1.0, 2.0], "y": [0, 1]}, {"features": "x"}, ParameterError, "expected a sequence of names"),
         ({"x": [1.0, 2.0], "y": [0, 1]}, {"features": ["x", "y"]}, ParameterError, "'y' has two roles"),
-        ({"x": [1.0, 2.0], "y": [0, 1]}, {"weight": "y"}, ParameterError, "'y' has two roles"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"target": 3}, ParameterError, "target is a int; expected the name"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"groups": [1, 2]}, ParameterError, "groups is a list; expected the name"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"features": "x"}, ParameterError, "features is 'x'; expected a sequence"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"exclude": 3}, ParameterError, "exclude is 3; expected a sequence"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"schema": "x"}, SchemaError, "schema is a str; expected a Schema"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"target_kind": "ordinal"}, SchemaError, "expected 'nominal' or 'numeric'"),
+        ({"x": [1.0, 2.0], "y": [0, 1]}, {"sample_weight": "y"}, ParameterError, "'y' has two roles"),
         ({"x": [1.0, 2.0], "y": [0, 1]}, {"features": ["x", "x"]}, ParameterError, "'x' has two roles"),
         ({"x": [1.0], "y": [0]}, {"target": None, "class_weight": "balanced"}, ParameterError, "without a target"),
         ({"x": [1.0], "y": [0]}, {"class_weight": {7: 2, 0: 1}}, None, ""),
@@ -561,16 +571,16 @@ def test_columns_of_dates_are_left_out_with_a_warning(tmp_path):
 def test_unusable_columns_and_options_are_refused(tmp_path, columns, options, error, match):
     folder = write_files(pa.table(columns), tmp_path, 10)
     if error is None:
-        assert ParquetSource.open(folder, **({"target": "y"} | options)).n_rows == 1
+        assert scan_parquet(folder, **({"target": "y"} | options)).n_rows == 1
         return
     with pytest.raises(error, match=match):
-        ParquetSource.open(folder, **({"target": "y"} | options))
+        scan_parquet(folder, **({"target": "y"} | options))
 
 
 def test_repeated_column_names_are_refused(tmp_path):
     pq.write_table(pa.table([[1], [2]], names=["x", "x"]), tmp_path / "rows.parquet")
     with pytest.raises(DataError, match="has two columns of the same name"):
-        ParquetSource.open(tmp_path, target=None)
+        scan_parquet(tmp_path, target=None)
 
 
 def test_too_many_categories_and_classes_are_refused(tmp_path, monkeypatch):
@@ -580,28 +590,28 @@ def test_too_many_categories_and_classes_are_refused(tmp_path, monkeypatch):
     frame = pa.table({"x": list("abcdef"), "n": np.arange(6.0), "y": np.arange(6)})
     folder = write_files(frame, tmp_path, 2)
     with pytest.raises(DataError, match=r"Feature 'x' has more than 5 categories.*drop the column"):
-        ParquetSource.open(folder, target=None)
+        scan_parquet(folder, target=None)
     with pytest.raises(DataError, match="The target has more than 5 classes"):
-        ParquetSource.open(folder, target="y", features=["n"])
-    assert ParquetSource.open(folder, target=None, features=["n"]).n_rows == 6
+        scan_parquet(folder, target="y", features=["n"])
+    assert scan_parquet(folder, target=None, features=["n"]).n_rows == 6
 
 
 def test_labels_outside_the_given_schema_are_refused(tmp_path):
     schema = Table.read(pa.table({"x": [1.0, 2.0]}), ["a", "b"]).schema
     folder = write_files(pa.table({"x": [1.0, 2.0, 3.0], "y": ["a", "c", "b"]}), tmp_path, 1)
     with pytest.raises(SchemaError, match="y has the label 'c'"):
-        ParquetSource.open(folder, target="y", schema=schema)
-    assert ParquetSource.open(folder, target=None, schema=schema).schema == schema
+        scan_parquet(folder, target="y", schema=schema)
+    assert scan_parquet(folder, target=None, schema=schema).schema == schema
     with pytest.raises(ParameterError, match="Both features and schema were given"):
-        ParquetSource.open(folder, target=None, schema=schema, features=["x"])
+        scan_parquet(folder, target=None, schema=schema, features=["x"])
 
 
 def test_without_pyarrow_the_extra_is_named():
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "from hornbeam.data import ParquetSource\n"
-        "try:\n    ParquetSource.open('rows.parquet', target='y')\n"
-        "except RuntimeError as error:\n    print(error)"
+        "from hornbeam import scan_parquet\n"
+        "try:\n    scan_parquet('rows.parquet', target='y')\n"
+        "except ImportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("Install it: pip install 'hornbeam[parquet]'.")

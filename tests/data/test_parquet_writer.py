@@ -7,8 +7,9 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from hornbeam.data import ParquetSource, write_parquet
-from hornbeam.errors import ContainerError, DataError
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.files.parquet_writer import write_parquet
+from hornbeam.errors import DataError, ParameterError
 
 ROWS = pa.table(
     {
@@ -39,29 +40,44 @@ def batches():
     ids=["table", "reader", "batches", "tables", "dataset", "scanner"],
 )
 def test_any_stream_is_written_in_full_row_groups(tmp_path, rows):
-    [path] = write_parquet(rows(), tmp_path / "new", name="part-0", group_rows=10)
+    path = write_parquet(rows(), tmp_path / "new" / "part-0.parquet", group_rows=10)
     assert [entry.name for entry in (tmp_path / "new").iterdir()] == ["part-0.parquet"]
     metadata = pq.read_metadata(path)
     assert [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)] == [10, 10, 5]
     assert pq.read_table(path).cast(ROWS.schema).to_pylist() == ROWS.to_pylist()
-    assert ParquetSource.open(path, target="y").schema.features[1].categories == ("blue", "green", "red")
+    assert scan_parquet(path, target="y").schema.features[1].categories == ("blue", "green", "red")
 
 
 def test_a_frame_with_the_arrow_interface_is_written(tmp_path):
     frame = pl.DataFrame({"x": [1.0, None], "y": ["a", "b"]})
-    assert pl.read_parquet(write_parquet(frame, tmp_path)).equals(frame)
+    assert pl.read_parquet(write_parquet(frame, tmp_path / "rows.parquet")).equals(frame)
 
 
-def test_an_empty_stream_writes_no_file(tmp_path):
-    assert write_parquet([], tmp_path) == write_parquet(ROWS[:0], tmp_path) == []
+@pytest.mark.parametrize(
+    ("rows", "options", "error", "message"),
+    [
+        ([], {}, DataError, "no rows to write"),
+        (ROWS[:0], {}, DataError, "no rows to write"),
+        (7, {}, DataError, "rows is a int; expected a data frame"),
+        (ROWS, {"group_rows": 0}, ParameterError, "group_rows=0: expected a whole number, 1 or more"),
+    ],
+)
+def test_rows_that_cannot_be_written_leave_no_file(tmp_path, rows, options, error, message):
+    with pytest.raises(error, match=message):
+        write_parquet(rows, tmp_path / "rows.parquet", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(ParameterError, match=r"a folder; expected a file. Pass .*rows.parquet"):
+        write_parquet(ROWS, tmp_path)
 
 
 def test_batches_with_different_schemas_are_refused(tmp_path):
     with pytest.raises(
         DataError, match=r"(?s)cannot be written as Parquet: .*Give all batches the same schema"
     ):
-        write_parquet([ROWS, pa.table({"x": [1.0]})], tmp_path)
-    with pytest.raises(ContainerError, match="The stream holds a dict; expected record batches"):
-        write_parquet([{"x": 1.0}], tmp_path)
+        write_parquet([ROWS, pa.table({"x": [1.0]})], tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match="The stream holds a dict; expected record batches"):
+        write_parquet([{"x": 1.0}], tmp_path / "rows.parquet")
     assert not list(tmp_path.iterdir())

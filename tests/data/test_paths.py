@@ -4,12 +4,14 @@ import pandas as pd
 import pytest
 
 from hornbeam import TreeClassifier, save
-from hornbeam.data import ParquetSource, write_parquet
 from hornbeam.data.files.addresses import Address, as_path, needs_escapes, without_credentials
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.files.parquet_writer import write_parquet
 from hornbeam.data.files.paths import list_files
 from hornbeam.data.files.target_folder import TargetFolder
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS
 
 
@@ -39,9 +41,9 @@ def test_a_cache_or_a_copy_in_a_store_is_refused(tmp_path):
     import pyarrow as pa
 
     rows = pa.table({"x": [0.0, 1.0] * 50, "y": ["a", "b"] * 50})
-    with pytest.raises(ParameterError, match="folder is 's3://bucket/rows', an address of a store"):
+    with pytest.raises(ParameterError, match="path is 's3://bucket/rows', an address of a store"):
         write_parquet(rows, "s3://key:secret@bucket/rows")
-    files = write_parquet(rows, tmp_path)
+    files = write_parquet(rows, tmp_path / "rows.parquet")
     with pytest.raises(ParameterError, match="cache is 's3://bucket/codes', an address of a store"):
         TreeClassifier("cart").fit(files, "y", cache="s3://key:secret@bucket/codes", memory=100)
 
@@ -54,7 +56,7 @@ def test_a_checkpoint_or_a_model_in_a_store_is_refused(tmp_path):
         ParameterError, match=r"path is 's3://bucket/m\.hornbeam', .*expected a file on a disk\. Copy it"
     ):
         save(model, "s3://key:secret@bucket/m.hornbeam")
-    source = ParquetSource.open(tmp_path, target="y")
+    source = scan_parquet(tmp_path, target="y")
     plan = Plan.of(source, PRESETS["cart"], memory=100)
     with pytest.raises(
         ParameterError, match=r"checkpoint is 's3://bucket/c', .*expected a file on a disk, which"
@@ -108,3 +110,15 @@ def test_an_address_without_credentials(address, text):
 def test_a_slash_in_a_password_must_be_escaped():
     assert needs_escapes("s3://key:sec/ret@bucket/rows")
     assert not needs_escapes("s3://key:sec%2Fret@bucket/rows")
+
+
+@pytest.mark.parametrize("paths", [3, None, [3]])
+def test_paths_that_are_none_are_refused(paths):
+    with pytest.raises(DataError, match="expected a path, or a list of paths"):
+        scan_parquet(paths, target="y")
+
+
+def test_a_source_without_a_target_cannot_be_fitted(tmp_path):
+    pd.DataFrame({"x": [0.0, 1.0]}).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match="a Source without a target"):
+        TreeClassifier().fit(scan_parquet(tmp_path, target=None))

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from hornbeam.data import Table
 from hornbeam.data.hashes import splitmix64
 from hornbeam.data.row_order import break_ties, row_hash, target_bits
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 
 
 def test_equal_rows_have_equal_hashes_until_ties_are_broken():
@@ -20,7 +20,7 @@ def test_equal_rows_have_equal_hashes_until_ties_are_broken():
 
 def test_a_number_and_its_negative_differ_for_every_seed():
     """Half of the factors of the hash were even, and lost the sign bit."""
-    table = Table.read([[1.0], [1.0]], [2.0, -2.0], target=Kind.NUMERIC)
+    table = Table.read([[1.0], [1.0]], [2.0, -2.0], target_kind=Kind.NUMERIC)
     for seed in range(64):
         first, second = row_hash(np.zeros((2, 1), np.uint8), target_bits(table), seed)
         assert first != second

@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from hornbeam.data.schema import Feature, Kind, Schema, sorted_categories
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, HornbeamError, SchemaError
 
 
@@ -56,3 +57,20 @@ def test_more_than_65534_categories_are_refused():
     Feature("id", Kind.NOMINAL, tuple(range(65_534)))
     with pytest.raises(DataError, match="65535 categories; at most 65534"):
         Feature("id", Kind.NOMINAL, tuple(range(65_535)))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Schema(3), "features is 3; expected a tuple of Feature"),
+        (lambda: Schema(("age",)), "expected a tuple of Feature"),
+        (lambda: Schema((Feature("age"),), 3), "classes is 3; expected a tuple of labels"),
+        (lambda: Schema((Feature("age"),), ([],)), "expected a tuple of labels"),
+        (lambda: Feature("size", "nominal", 3), "has the categories 3; expected a tuple"),
+        (lambda: Schema((Feature("age"),)).select([1]), "expected positions of features, below 1"),
+        (lambda: Table.read([[1.0]], schema="x"), "schema is a str; expected a Schema"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused(make, message):
+    with pytest.raises(HornbeamError, match=message):
+        make()

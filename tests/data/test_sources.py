@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from support.strategies_growing import random_table, training_tables
 
 ROWS = [[1.0, "a", 7], [2.0, "b", None], [3.0, "a", 9]]
@@ -77,6 +80,6 @@ def test_different_bins_have_different_digests():
     table = Table.read([[0.1, "a"], [0.2, "b"], [0.7, "a"]])
     source = MemorySource(table)
     bins = [Bins.fit(source, LocalEngine(), max_bins=n) for n in (1, 2, 255, None)]
-    nominal = replace(bins[0], nominal=~bins[0].nominal)
+    nominal = Bins(bins[0].edges, bins[0].values, bins[0].n_codes, ~bins[0].nominal)
     assert len({each.digest for each in [*bins, nominal]}) == 5
-    assert Bins.fit(source, LocalEngine(groups=2), max_bins=2).digest == bins[1].digest
+    assert Bins.fit(source, LocalEngine(n_tasks=2), max_bins=2).digest == bins[1].digest

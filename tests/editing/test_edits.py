@@ -13,15 +13,16 @@ from sklearn.datasets import load_iris
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.editing import TreeEditor
+from hornbeam.data.table import Table
+from hornbeam.editing.editor import TreeEditor
 from hornbeam.editing.new_branches import grown_branch, one_split
 from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.export import to_text
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.skeleton import Skeleton
@@ -65,7 +66,7 @@ def draw_edit(data, editor: TreeEditor) -> None:
         at = data.draw(st.integers(1, 6))
         column = tree.skeleton.feature.item(node)
         names = list(tree.schema.features[column].categories)
-        editor.set_groups(node, [names[:at], names[at:]])
+        editor.set_categories(node, [names[:at], names[at:]])
     elif kind == "candidate":
         splits = editor.candidates(node, feature=feature)
         if len(splits):
@@ -73,7 +74,7 @@ def draw_edit(data, editor: TreeEditor) -> None:
     elif kind == "named" and categories:
         at = data.draw(st.integers(1, len(categories)))
         missing = data.draw(st.sampled_from(["left", "own", None]))
-        editor.split(node, feature, groups=[categories[:at], categories[at:]], missing=missing)
+        editor.split(node, feature, categories=[categories[:at], categories[at:]], missing=missing)
     elif kind == "named":
         editor.split(node, feature, threshold=threshold, missing=data.draw(st.sampled_from(["right", None])))
     else:
@@ -84,7 +85,7 @@ def check_edits(data, table: Table, grower: Grower) -> None:
     tree = grower.grow(table, bins_of(table))
     if table.numeric_target is None:
         tree = Laplace()(tree)
-    editor = TreeEditor.of(tree, table, None)
+    editor = TreeEditor._of(tree, table, None)
     made = [tree.digest]
     for _ in range(data.draw(st.integers(1, 5))):
         before = editor.tree.digest
@@ -143,7 +144,7 @@ def test_a_pruned_node_grows_again_as_it_was(data, table):
 @examples(40)
 def test_a_candidate_that_is_taken_has_its_children_and_its_gain(data, table):
     tree = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED])).grow(table, bins_of(table))
-    editor = TreeEditor.of(tree, table, None)
+    editor = TreeEditor._of(tree, table, None)
     node = data.draw(st.integers(0, tree.n_nodes - 1))
     splits = editor.candidates(node)
     for split in splits:
@@ -171,23 +172,27 @@ CLASSES = Schema((AGE, TOWN, SIZE), ("no", "yes"))
     ("column", "arguments", "message"),
     [
         (0, {}, "'age' is numeric; expected a threshold"),
-        (0, {"groups": [["A"], ["B"]]}, "expected a threshold, and nothing else"),
+        (0, {"categories": [["A"], ["B"]]}, "expected a threshold, and nothing else"),
         (0, {"threshold": "old"}, "threshold='old' for 'age': expected a number"),
         (0, {"threshold": math.inf}, "expected missing='own'"),
         (0, {"threshold": 3, "missing": "up"}, "expected 'left', 'right', 'own', 'every' or None"),
-        (1, {"threshold": 3}, "'town' is nominal; expected groups of categories"),
-        (1, {"groups": [["A", "B", "C"]]}, "expected at least two children, found 1"),
-        (1, {"groups": [["A"], ["D"]]}, "'D' is not a category of 'town'"),
-        (1, {"groups": [["A"], ["B", "A"]]}, "'A' is given twice"),
-        (1, {"groups": 5}, "expected a list of categories for each child"),
-        (1, {"groups": ["A", "B"]}, "expected a list of categories for each child"),
-        (1, {"groups": [[pd.NA], ["B"]]}, "is not a category of 'town'"),
-        (1, {"groups": [[np.array(["A", "B"])], ["B"]]}, "is not a category of 'town'"),
+        (1, {"threshold": 3}, "'town' is nominal; expected categories for each child"),
+        (1, {"categories": [["A", "B", "C"]]}, "expected at least two children, found 1"),
+        (1, {"categories": [["A"], ["D"]]}, "'D' is not a category of 'town'"),
+        (1, {"categories": [["A"], ["B", "A"]]}, "'A' is given twice"),
+        (1, {"categories": 5}, "expected a list of categories for each child"),
+        (1, {"categories": ["A", "B"]}, "expected a list of categories for each child"),
+        (1, {"categories": [[pd.NA], ["B"]]}, "is not a category of 'town'"),
+        (1, {"categories": [[np.array(["A", "B"])], ["B"]]}, "is not a category of 'town'"),
         (0, {"threshold": 10**400}, "expected a number"),
         (0, {"threshold": 3, "missing": np.array(["left", "x"])}, "expected 'left', 'right'"),
         (2, {"threshold": 1}, "expected one of its categories"),
         (2, {"threshold": pd.NA}, "expected one of its categories"),
-        (1, {"groups": [["A"], ["B"], ["C"]], "missing": "left"}, "needs two groups; found 3"),
+        (
+            1,
+            {"categories": [["A"], ["B"], ["C"]], "missing": "left"},
+            "needs categories of two children; found 3",
+        ),
         (2, {"threshold": "huge"}, "expected one of its categories"),
     ],
 )
@@ -201,7 +206,7 @@ def test_an_ordinal_feature_is_split_after_a_category():
 
 
 def test_a_regression_tree_has_no_rows_in_parts():
-    schema = replace(CLASSES, classes=(), target=Kind.NUMERIC)
+    schema = replace(CLASSES, classes=(), target_kind=Kind.NUMERIC)
     with pytest.raises(ParameterError, match="sends each row to one child"):
         one_split(schema, 0, threshold=3, missing="every")
 
@@ -218,7 +223,7 @@ def editor():
 def test_edits_that_are_impossible_are_refused(editor):
     for action, message in [
         (lambda: editor.set_threshold(0, 1000), "would be empty"),
-        (lambda: editor.set_groups(0, [["A"], ["B"]]), "'x0' is numeric"),
+        (lambda: editor.set_categories(0, [["A"], ["B"]]), "'x0' is numeric"),
         (lambda: editor.prune(10**5000), "expected a node of the tree"),
         (lambda: editor.prune(0, reason=None), "reason=None: expected a text"),
         (lambda: editor.prune(0, author=5), "author=5: expected a text"),
@@ -289,7 +294,7 @@ def test_finish_does_not_overwrite_a_newer_tree():
         editor.finish()
 
 
-@pytest.mark.parametrize("smoothing", ["hgs-loo", "hdp", "cross-fitted"])
+@pytest.mark.parametrize("smoothing", ["leave-one-out-hgs", "hdp", "cross-fitted"])
 def test_a_pruned_tree_is_smoothed_as_before_and_can_be_edited_on(smoothing):
     rng = np.random.default_rng(3)
     x = rng.random((200, 2)).round(2)
@@ -307,8 +312,8 @@ def test_the_log_says_what_was_done():
     rows = [["A", 1.0], ["B", 2.0], ["C", np.nan], ["C", 4.0], ["A", 5.0]]
     labels = [0, 1, 1, 0, 1]
     editor = TreeClassifier("cart", max_depth=1).fit(rows, labels).edit(rows, labels)
-    editor.split(0, "x0", groups=[["A"], ["B", "C"]])
-    editor.set_groups(0, [["B", "A"], ["C"]], reason="see [x](javascript:alert(1)) \u202e`*_!")
+    editor.split(0, "x0", categories=[["A"], ["B", "C"]])
+    editor.set_categories(0, [["B", "A"], ["C"]], reason="see [x](javascript:alert(1)) \u202e`*_!")
     editor.split(0, "x1", threshold=2.5, missing="left")
     editor.prune(0)
     lines = editor.log().splitlines()[5:]
@@ -422,9 +427,9 @@ def test_weights_and_a_smoother_of_the_user():
 def test_nominal_groups_are_moved_and_categories_without_a_group_stop():
     rows, labels = [["A"], ["B"], ["C"], ["C"]], ["no", "yes", "yes", "yes"]
     editor = TreeClassifier("cart").fit(rows, labels).edit(rows, labels)
-    editor.set_groups(0, [["A", "B"], ["C"]])
+    editor.set_categories(0, [["A", "B"], ["C"]])
     assert editor.tree.evidence.tolist() == [[1, 3], [1, 1], [0, 2]]
-    editor.split(0, "x0", groups=[["A"], ["B"]])
+    editor.split(0, "x0", categories=[["A"], ["B"]])
     assert editor.tree.evidence.tolist() == [[1, 3], [1, 0], [0, 1]]
     assert editor.finish().predict_proba([["C"]]).tolist() == [[0.25, 0.75]]
 
@@ -432,8 +437,8 @@ def test_nominal_groups_are_moved_and_categories_without_a_group_stop():
 def test_multiway_trees_are_edited():
     table = Table.read([["A"], ["B"], ["C"], ["C"]], [0, 1, 1, 0])
     tree = Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN).grow(table, bins_of(table))
-    editor = TreeEditor.of(tree, table, None)
-    editor.set_groups(0, [["C"], ["A"], ["B"]])
+    editor = TreeEditor._of(tree, table, None)
+    editor.set_categories(0, [["C"], ["A"], ["B"]])
     assert editor.tree.rows.tolist() == [4, 2, 1, 1]
 
 
@@ -503,7 +508,7 @@ def test_the_log_with_held_out_rows():
         "| score | before | after | change |",
         "|---|---:|---:|---:|",
         "| log loss | 0.0000 | 0.6931 | +0.6931 ± 0.0000 |",
-        "| Brier score | 0.0000 | 0.2500 | +0.2500 ± 0.0000 |",
+        "| Brier score | 0.0000 | 0.5000 | +0.5000 ± 0.0000 |",
         "| accuracy | 1.0000 | 0.5000 | -0.5000 ± 0.5000 |",
         "| area under the curve | 1.0000 | 0.5000 | -0.5000 |",
     ]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hornbeam.data import LocalEngine
+from hornbeam.data.engine import LocalEngine
 from hornbeam.engines import DaskEngine, RayEngine, SparkEngine
 
 SETTINGS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "set_as_default": False}

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from hornbeam import TreeClassifier, TreeRegressor, candidate_splits
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.engines import DaskEngine
+from hornbeam.explain.candidates.list_splits import candidate_splits
 from support.reference_candidates import exactly
 
 pytest.importorskip("distributed")

@@ -14,35 +14,35 @@ UNITS = list(range(23))
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
-@pytest.mark.parametrize("groups", [None, 1, 5, 20])
-def test_each_unit_counts_once(engine_of, groups, blocks):
-    totals = engine_of(groups=groups).reduce(passes.histogram, UNITS, blocks, blocks=blocks)
+@pytest.mark.parametrize("n_tasks", [None, 1, 5, 20])
+def test_each_unit_counts_once(engine_of, n_tasks, blocks):
+    totals = engine_of(n_tasks=n_tasks).reduce(passes.histogram, UNITS, blocks, blocks=blocks)
     np.testing.assert_array_equal(totals, passes.histogram(UNITS, blocks))
 
 
-@pytest.mark.parametrize("groups", [2, 20])
-def test_blocks_are_finished_in_order(engine_of, groups):
-    finished = engine_of(groups=groups).reduce(passes.histogram, UNITS, 4, blocks=4, finish=passes.listed)
+@pytest.mark.parametrize("n_tasks", [2, 20])
+def test_blocks_are_finished_in_order(engine_of, n_tasks):
+    finished = engine_of(n_tasks=n_tasks).reduce(passes.histogram, UNITS, 4, blocks=4, finish=passes.listed)
     assert finished == [(b, total.tolist(), 4) for b, total in enumerate(passes.histogram(UNITS, 4))]
 
 
 def test_results_and_combine_functions_of_any_type(engine_of):
-    [text] = engine_of(groups=9).reduce(
+    [text] = engine_of(n_tasks=9).reduce(
         passes.as_set, [3, 1, 2, 3], "block", combine=passes.union, finish=passes.joined
     )
     assert text == "block 0: [1, 2, 3]"
-    [box] = engine_of(groups=20).reduce(passes.boxed, UNITS, None, combine=passes.add_boxed)
+    [box] = engine_of(n_tasks=20).reduce(passes.boxed, UNITS, None, combine=passes.add_boxed)
     np.testing.assert_array_equal(box["counts"], passes.histogram(UNITS, 1)[0])
 
 
-@pytest.mark.parametrize("groups", [None, 3])
-def test_no_units_give_the_result_of_no_rows(engine_of, groups):
-    [total] = engine_of(groups=groups).reduce(passes.histogram, [], 1)
+@pytest.mark.parametrize("n_tasks", [None, 3])
+def test_no_units_give_the_result_of_no_rows(engine_of, n_tasks):
+    [total] = engine_of(n_tasks=n_tasks).reduce(passes.histogram, [], 1)
     assert total.tolist() == [0] * 10
 
 
-def test_fewer_units_than_groups(engine_of):
-    [total] = engine_of(groups=50).reduce(passes.histogram, [4, 4, 5], 1)
+def test_fewer_units_than_tasks(engine_of):
+    [total] = engine_of(n_tasks=50).reduce(passes.histogram, [4, 4, 5], 1)
     assert total.tolist() == [0, 0, 0, 0, 2, 1, 0, 0, 0, 0]
 
 
@@ -56,7 +56,7 @@ def test_fewer_units_than_groups(engine_of):
 )
 def test_an_error_of_a_task_is_raised_unchanged(engine_of, task, combine, finish, where):
     with pytest.raises(passes.BadUnitError) as raised:
-        engine_of(groups=3).reduce(task, UNITS, None, combine=combine, finish=finish)
+        engine_of(n_tasks=3).reduce(task, UNITS, None, combine=combine, finish=finish)
     assert (raised.value.unit, raised.value.where) == where
 
 
@@ -75,7 +75,7 @@ def interrupts():
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_the_pass_and_not_the_engine(engine_of):
-    engine = engine_of(groups=4)
+    engine = engine_of(n_tasks=4)
     begin = time.monotonic()
     threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
@@ -85,9 +85,9 @@ def test_an_interrupt_ends_the_pass_and_not_the_engine(engine_of):
     engine.close()
 
 
-@pytest.mark.parametrize("settings", [{"groups": 0}, {"groups": -1}])
+@pytest.mark.parametrize("settings", [{"n_tasks": 0}, {"n_tasks": -1}])
 def test_parameters_out_of_range_are_refused(engine_of, settings):
-    with pytest.raises(ParameterError, match="at least 1"):
+    with pytest.raises(ParameterError, match="1 or more"):
         engine_of(**settings)
 
 

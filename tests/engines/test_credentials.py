@@ -15,16 +15,18 @@ from benchmarks.faults.object_store import s3_server
 from click.testing import CliRunner
 
 import hornbeam
-from hornbeam import ForestClassifier, Table, TreeClassifier
+from hornbeam import ForestClassifier, TreeClassifier
 from hornbeam.cli.group import hornbeam as command
 from hornbeam.cli.rows import FilePath
-from hornbeam.data import ParquetSource
 from hornbeam.data.files import stores
 from hornbeam.data.files.addresses import Address, without_credentials
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.files.parquet_writer import write_parquet
 from hornbeam.errors import HornbeamError
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS
+from hornbeam.tree import Table
 
 # Each part of a user name, a password or a token begins with LEAK.
 FORMS = [
@@ -113,7 +115,7 @@ def contents(folder):
 def calls(at):
     """Each documented call that takes a path, with the address `at`."""
     model = hornbeam.load("model.hornbeam")
-    source = ParquetSource.open("rows.parquet", target="y")
+    source = scan_parquet("rows.parquet", target="y")
     plan = Plan.of(source, PRESETS["cart"], memory=100)
     return {
         "address": lambda: (Address(at), repr(Address(at)), f"{Address(at)}"),
@@ -123,7 +125,7 @@ def calls(at):
         "fit, forest": lambda: ForestClassifier(2).fit(at, "y"),
         "fit, cache": lambda: TreeClassifier("cart").fit("rows.parquet", "y", cache=at, memory=100),
         "fit, checkpoint": lambda: fit(source, PRESETS["cart"], plan=plan, checkpoint=at),
-        "open": lambda: ParquetSource.open(at, target="y"),
+        "open": lambda: scan_parquet(at, target="y"),
         "write": lambda: write_parquet(ROWS, at),
         "predict": lambda: model.predict(at),
         "predict, path": lambda: model.predict(Path(at)),
@@ -135,19 +137,19 @@ def calls(at):
         "score": lambda: model.score(at, "y"),
         "update": lambda: model.update(at, "y"),
         "drift": lambda: model.drift(at),
-        "candidates": lambda: hornbeam.candidate_splits(model, at, "y"),
-        "candidates, held out": lambda: hornbeam.candidate_splits(model, X, Y, held_out=(at, "y")),
-        "distill": lambda: hornbeam.distill(model, at, Y),
+        "candidates": lambda: model.candidate_splits(at, "y"),
+        "candidates, held out": lambda: model.candidate_splits(X, Y, held_out=(at, "y")),
+        "teacher": lambda: hornbeam.TreeClassifier(teacher=model).fit(at, "y"),
         "table": lambda: Table.read(at, Y),
         "load": lambda: hornbeam.load(at),
         "load, path": lambda: hornbeam.load(Path(at)),
         "save": lambda: hornbeam.save(model, at),
         "save, path": lambda: hornbeam.save(model, Path(at)),
         "report": lambda: hornbeam.report(model, at, "y"),
-        "report, file": lambda: hornbeam.report(model, X, Y, at),
+        "report, file": lambda: hornbeam.report(model, X, Y).save(at),
         "card": lambda: hornbeam.model_card(model, at, "y"),
         "workbench": lambda: hornbeam.workbench(model, at, "y", show=False),
-        "workbench, file": lambda: hornbeam.workbench(model, X, Y, output=at, show=False),
+        "workbench, file": lambda: hornbeam.workbench(model, X, Y, path=at, show=False),
     }
 
 

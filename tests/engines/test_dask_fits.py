@@ -11,19 +11,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hornbeam import (
-    DaskForestClassifier,
-    DaskForestRegressor,
-    DaskTreeClassifier,
-    DaskTreeRegressor,
-    ForestClassifier,
-    ForestRegressor,
-    TreeRegressor,
-)
+from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Grower
+from hornbeam.evaluation import scores
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.subtree import Rows
 from support.strategies_growing import bins_of, random_table
 
@@ -96,24 +89,21 @@ def homes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("target", "kind", "forest"),
-    [
-        ("sold", DaskForestClassifier, ForestClassifier(30, oob_score=True)),
-        ("price", DaskForestRegressor, ForestRegressor(30, oob_score=True)),
-    ],
+    ("target", "forest"),
+    [("sold", ForestClassifier(30, oob_score=True)), ("price", ForestRegressor(30, oob_score=True))],
 )
-def test_processes_fit_the_same_forest_and_survive_a_kill(dask_processes, homes, target, kind, forest):
+def test_processes_fit_the_same_forest_and_survive_a_kill(dask_processes, homes, target, forest):
     """A worker dies while trees are grown; then the forest of a sample, with all rows counted."""
     rows, folder = homes
     expected = clone(forest).fit(rows[["area", "town"]], rows[target], rows["times"])
     sampled = clone(forest).fit(folder / target, target, "times", grow_rows=300)
     engine = Killer(dask_processes, at=["grow_trees"])
-    dask_forest = kind(forest, client=dask_processes)
-    fitted = dask_forest.fit(folder / target, target, "times", engine=engine)
+    fitted = clone(forest).fit(folder / target, target, "times", engine=engine)
     assert engine.n_kills == 1
     assert fitted.forest_.digest == expected.forest_.digest
-    assert fitted.estimator_.oob_score_ == expected.oob_score_
-    fitted = dask_forest.fit(folder / target, target, "times", grow_rows=300)
+    assert fitted.oob_score_ == expected.oob_score_
+    options = {"engine": DaskEngine(dask_processes), "grow_rows": 300}
+    fitted = clone(forest).fit(folder / target, target, "times", **options)
     assert fitted.forest_.digest == sampled.forest_.digest
 
 
@@ -143,16 +133,29 @@ def test_processes_fit_the_same_regression_tree(dask_processes, homes, n_process
     expected = clone(tree).fit(rows[["area", "town"]], rows["price"], rows["times"])
     settings = SETTINGS | {"n_workers": n_processes}
     with nullcontext(dask_processes) if n_processes == 2 else Client(**settings) as client:
-        reg = DaskTreeRegressor(tree, client=client).fit(folder / "price", "price", "times", memory=9_000)
+        options = {"engine": DaskEngine(client), "memory": 9_000}
+        reg = clone(tree).fit(folder / "price", "price", "times", **options)
     assert reg.tree_.digest == expected.tree_.digest
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(dask_processes, tmp_path):
     da = pytest.importorskip("dask.array")
     descriptor = os.open(tmp_path, os.O_RDONLY)
-    clf = DaskTreeClassifier(client=dask_processes)
+    options = {"engine": DaskEngine(dask_processes), "cache": f"/proc/self/fd/{descriptor}"}
     try:
         with pytest.raises(ParameterError, match=r"2 workers, such as tcp:.*do not see the folder"):
-            clf.fit(da.zeros((4, 1)), da.arange(4), cache=f"/proc/self/fd/{descriptor}")
+            TreeClassifier().fit(da.zeros((4, 1)), da.arange(4), **options)
     finally:
         os.close(descriptor)
+
+
+def test_a_collection_is_scored_as_rows_in_memory(dask_threads):
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 2)), columns=["a", "b"])
+    y = np.where(X["a"] > 0, "yes", "no")
+    clf = TreeClassifier().fit(X[:50], y[:50])
+    frame = dd.from_pandas(X.assign(y=y), npartitions=3)
+    found = scores(clf, frame, "y", engine=DaskEngine(dask_threads))
+    assert found.n_rows == 90
+    assert found.model == pytest.approx(scores(clf, X, y).model)

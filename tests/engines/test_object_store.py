@@ -19,15 +19,17 @@ from benchmarks.faults.object_store import CREDENTIALS, Proxy, address, random_f
 from pyarrow.fs import FileSelector, FileSystem
 
 import hornbeam
-from hornbeam import DaskTreeClassifier, TreeClassifier
-from hornbeam.data import LocalEngine, ParquetSource
+from hornbeam import TreeClassifier
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files import stores
 from hornbeam.data.files.addresses import Address
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.files.paths import list_files
 from hornbeam.data.files.target_folder import TargetFolder
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import DataError, HornbeamError
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import PRESETS
 from support.recording_engines import Counting
 
@@ -115,7 +117,7 @@ def read_predictions(folder):
 
 
 def tree_of(paths, **options):
-    source = ParquetSource.open(paths, target="is", features=["dose", "ward"])
+    source = scan_parquet(paths, target="is", features=["dose", "ward"])
     return TreeClassifier("cart", max_depth=4).fit(source, **options).tree_
 
 
@@ -215,9 +217,9 @@ def test_a_page_with_a_wrong_checksum_is_refused_at_once(port, monkeypatch):
 def test_workers_of_dask_read_the_store_and_write_to_it(rows, port, model, dask_processes, new_folder):
     """The credentials are in the address: these workers may lack them in their environment."""
     X, to = with_credentials(address("plain", port)), with_credentials(new_folder())
-    source = ParquetSource.open(X, target="is", features=["dose", "ward"], engine=DaskEngine(dask_processes))
+    source = scan_parquet(X, target="is", features=["dose", "ward"], engine=DaskEngine(dask_processes))
     estimator = TreeClassifier("cart", max_depth=4)
-    classifier = DaskTreeClassifier(estimator, client=dask_processes).fit(source, **STREAMED)
+    classifier = estimator.fit(source, engine=DaskEngine(dask_processes), **STREAMED)
     assert classifier.tree_.digest == tree_of(rows / "plain", **STREAMED).digest
     written = model.predict_to(X, to, keep=["number"], engine=DaskEngine(dask_processes))
     assert written.n_rows == N
@@ -259,10 +261,10 @@ def test_folder_names_are_columns_on_disk_and_in_a_store(rows, port):
 def test_credentials_are_in_no_file_log_or_message(port, tmp_path, model, new_folder, caplog):
     caplog.set_level(logging.DEBUG)
     X, to = with_credentials(address("plain", port)), with_credentials(new_folder())
-    source = ParquetSource.open(X, target="is", features=["dose", "ward"])
+    source = scan_parquet(X, target="is", features=["dose", "ward"])
     plan = Plan.of(source, PRESETS["default"], memory=20_000)
     options = {"plan": plan, "cache": tmp_path / "cache", "checkpoint": tmp_path / "checkpoint"}
-    tree = fit(source, PRESETS["default"], LocalEngine(groups=3), **options)
+    tree = fit(source, PRESETS["default"], LocalEngine(n_tasks=3), **options)
     hornbeam.save(tree, tmp_path / "tree.hornbeam")
     hornbeam.save(TreeClassifier().fit(X, "is"), tmp_path / "model.hornbeam")
     written = model.predict_to(X, to)
@@ -286,14 +288,14 @@ def test_credentials_are_in_no_file_log_or_message(port, tmp_path, model, new_fo
         repr(source),
         repr(source.partitions()),
         repr(written),
-        str(written.folder),
+        str(written.path),
         caplog.text,
         *messages,
     ]
     kept = [*files, *read_store(to).values(), *(text.encode() for text in texts)]
     assert len(files) >= 3
     assert not [one[:200] for one in kept if SECRET.encode() in one or KEY.encode() in one]
-    same = ParquetSource.open(address("plain", port), target="is", features=["dose", "ward"])
+    same = scan_parquet(address("plain", port), target="is", features=["dose", "ward"])
     assert source.fingerprint == same.fingerprint, "a new key does not make other rows"
 
 
@@ -427,7 +429,7 @@ def test_a_pass_reads_every_row_group_once(rows, port):
     }
     with Proxy(port) as proxy:
         engine = Watching(proxy)
-        source = ParquetSource.open(address("plain", proxy.port), target="is", engine=engine)
+        source = scan_parquet(address("plain", proxy.port), target="is", engine=engine)
         TreeClassifier("cart", max_depth=3).fit(source, engine=engine, cache=False, **STREAMED)
     n_full = 0
     for requests in engine.passes:

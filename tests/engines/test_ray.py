@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import MemorySource
 from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.sources import MemorySource
 from hornbeam.engines import RayEngine
 from hornbeam.errors import EngineError, MissingExtraError, ParameterError
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 from support import passes
 from support.strategies_growing import bins_of, random_table
 
@@ -29,7 +29,7 @@ TOTAL = passes.histogram(UNITS, 1)[0]
 
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_worker_killed_while_folding(tmp_path):
-    [total] = RayEngine(groups=9).reduce(passes.die_folding, UNITS, str(tmp_path))
+    [total] = RayEngine(n_tasks=9).reduce(passes.die_folding, UNITS, str(tmp_path))
     np.testing.assert_array_equal(total, TOTAL)
     assert (tmp_path / "fold").exists()
 
@@ -37,7 +37,7 @@ def test_a_worker_killed_while_folding(tmp_path):
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_worker_killed_while_combining(tmp_path):
     """Results that were combined in place are not combined twice."""
-    [box] = RayEngine(groups=9, fan_in=2).reduce(
+    [box] = RayEngine(n_tasks=9, fan_in=2).reduce(
         passes.boxed_with_folder, UNITS, str(tmp_path), combine=passes.die_adding
     )
     np.testing.assert_array_equal(box["counts"], TOTAL)
@@ -87,8 +87,8 @@ def test_a_fit_and_predictions_of_files(tmp_path):
 
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_task_that_kills_every_worker_is_explained():
-    with pytest.raises(EngineError, match=r"(?s)could not finish a pass.*memory.*groups="):
-        RayEngine(groups=1, retries=0).reduce(passes.die_always, UNITS, None)
+    with pytest.raises(EngineError, match=r"(?s)could not finish a pass.*memory.*n_tasks="):
+        RayEngine(n_tasks=1, retries=0).reduce(passes.die_always, UNITS, None)
 
 
 @pytest.mark.usefixtures("ray_cluster")
@@ -102,14 +102,14 @@ def test_a_failed_task_is_repeated(tmp_path):
 @pytest.mark.usefixtures("ray_cluster")
 def test_an_error_of_the_task_itself_is_not_repeated(tmp_path):
     with pytest.raises(passes.BadUnitError):
-        RayEngine(groups=1).reduce(passes.fail_each_time, UNITS, str(tmp_path))
+        RayEngine(n_tasks=1).reduce(passes.fail_each_time, UNITS, str(tmp_path))
     assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.usefixtures("ray_cluster")
 @pytest.mark.parametrize("settings", [{"fan_in": 1}, {"retries": -1}])
 def test_parameters_out_of_range_are_refused(settings):
-    with pytest.raises(ParameterError, match="expected at least"):
+    with pytest.raises(ParameterError, match="expected a whole number"):
         RayEngine(**settings)
 
 

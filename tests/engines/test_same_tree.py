@@ -1,4 +1,4 @@
-"""The tree does not depend on the engine, its groups and blocks, or the order of the rows."""
+"""The tree does not depend on the engine, its tasks and blocks, or the order of the rows."""
 
 from functools import partial
 
@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import MemorySource, Table
 from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.evidence.count import evidence_units
 from support.strategies_growing import bins_of, random_table
@@ -32,7 +34,7 @@ def digest(engine, *, reverse=False, **settings):
 
 
 @pytest.mark.parametrize(
-    ("groups", "settings"),
+    ("n_tasks", "settings"),
     [
         (1, {"gather_rows": 0}),
         (7, {"gather_rows": 60}),
@@ -41,24 +43,24 @@ def digest(engine, *, reverse=False, **settings):
     ],
     ids=["sums", "gathered", "blocks", "reversed"],
 )
-def test_every_engine_grows_the_same_tree(engine_of, groups, settings):
-    assert digest(engine_of(groups=groups), **settings) == TREE.digest
+def test_every_engine_grows_the_same_tree(engine_of, n_tasks, settings):
+    assert digest(engine_of(n_tasks=n_tasks), **settings) == TREE.digest
 
 
 @pytest.mark.parametrize(
-    ("groups", "settings"), [(3, {"gather_rows": 60}), (16, {"gather_rows": 0, "budget": 40_000})]
+    ("n_tasks", "settings"), [(3, {"gather_rows": 60}), (16, {"gather_rows": 0, "budget": 40_000})]
 )
-def test_every_engine_grows_the_same_regression_tree(engine_of, groups, settings):
+def test_every_engine_grows_the_same_regression_tree(engine_of, n_tasks, settings):
     values = np.random.default_rng(0).normal(TABLE.target)
     X = np.column_stack([column.astype(float) for column in TABLE.columns])
-    table = Table.read(X, values, sample_weight=TABLE.weight * TABLE.unit, target=Kind.NUMERIC)
+    table = Table.read(X, values, sample_weight=TABLE.weight * TABLE.unit, target_kind=Kind.NUMERIC)
     bins, source = bins_of(table), MemorySource(table, block=25)
     grower = Grower(Criterion.SQUARED_ERROR, max_depth=6, corrected=True)
     grown = grower.grow_by_level(
         EncodingSource(source, bins),
         bins,
         table.schema,
-        engine_of(groups=groups),
+        engine_of(n_tasks=n_tasks),
         unit=evidence_units(table),
         target=source,
         **settings,
@@ -78,7 +80,7 @@ def test_every_engine_holds_out_the_same_groups(engine_of, memory, tmp_path):
     rows.to_parquet(tmp_path / "0.parquet", row_group_size=50)
     fit = partial(TreeClassifier().fit, tmp_path, "y", groups="patient", memory=memory)
     expected = fit().tree_
-    assert fit(engine=engine_of(groups=3), cache=False).tree_.digest == expected.digest
+    assert fit(engine=engine_of(n_tasks=3), cache=False).tree_.digest == expected.digest
     assert str(expected.history[0]) == "groups(n=30)"
     if memory is None:
         X = rows.drop(columns="y")

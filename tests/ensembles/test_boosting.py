@@ -10,20 +10,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from threadpoolctl import threadpool_limits
 
 from hornbeam import ensembles
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from hornbeam.ensembles import (
-    BinaryLogLoss,
-    LambdaLoss,
-    Loss,
-    Poisson,
-    QuantileLoss,
-    SoftmaxLoss,
-    SquaredError,
-)
+from hornbeam.data.table import Table
+from hornbeam.ensembles import Loss, Poisson, QuantileLoss, SquaredError
+from hornbeam.ensembles.boosting import losses
 from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
+from hornbeam.ensembles.boosting.losses import BinaryLogLoss, SoftmaxLoss
 from hornbeam.ensembles.boosting.trainer import Boosting, _Rows, _Run
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError, HornbeamError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
 from support.examples import examples
 from support.strategies_growing import random_table
@@ -36,7 +30,7 @@ def regression(seed=0, n=400, missing=0.1, weight=None):
     X = rng.normal(size=(n, 4)).round(1)
     y = np.abs(X[:, 0] * 2 + X[:, 1] * X[:, 2] + rng.normal(size=n)).round(3)
     X[rng.random(X.shape) < missing] = np.nan
-    return Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    return Table.read(X, y, sample_weight=weight, target_kind=Kind.NUMERIC)
 
 
 def classes(seed=0, n=400, n_classes=2, **kinds):
@@ -80,7 +74,7 @@ def test_leaves_of_several_classes_are_those_of_friedman():
 @pytest.mark.parametrize(("quantile", "expected"), [(0.5, [2.0, 20.0]), (0.75, [3.0, 30.0])])
 def test_leaves_of_the_quantile_loss_are_quantiles_of_residuals(quantile, expected):
     X, y = [[0.0]] * 3 + [[1.0]] * 3, np.array([1.0, 2.0, 3.0, 10.0, 20.0, 30.0])
-    table = Table.read(X, y, target=Kind.NUMERIC)
+    table = Table.read(X, y, target_kind=Kind.NUMERIC)
     fitted = (
         Boosting(QuantileLoss(quantile), Leafwise(min_samples_leaf=1), 1, learning_rate=1.0)
         .fit(table)
@@ -166,9 +160,11 @@ LOSSES = [BinaryLogLoss(), SoftmaxLoss(3), SquaredError(), QuantileLoss(), Quant
 
 def test_the_losses_here_are_all_of_rows():
     """The loss of rankings is that of pairs of rows, and has tests of its own."""
-    exported = {getattr(ensembles, name) for name in ensembles.__all__}
-    losses = {kind for kind in exported if hasattr(kind, "negative_gradients")}
-    assert {*map(type, LOSSES)} == losses - {Loss, LambdaLoss}
+    every = [getattr(losses, name) for name in dir(losses)] + [
+        getattr(ensembles, name) for name in ensembles.__all__
+    ]
+    found = {kind for kind in every if hasattr(kind, "negative_gradients")}
+    assert {*map(type, LOSSES)} == found - {Loss}
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
@@ -181,6 +177,17 @@ def test_a_row_of_weight_two_is_two_rows(loss):
     again = table.take(np.repeat(np.arange(table.n_rows), weight))
     one, other = boost.fit(heavy).boosted, boost.fit(again).boosted
     np.testing.assert_allclose(one.scores(table), other.scores(table), rtol=1e-12)
+
+
+def test_scores_of_the_first_rounds_and_of_rows_in_any_form():
+    table = regression(2, 120)
+    boosted, X = Boosting(loss_of(table), SMALL, 3).fit(table).boosted, np.column_stack(table.columns)
+    np.testing.assert_array_equal(boosted.scores(X, n_jobs=2), boosted.scores(table))
+    first = replace(boosted, rounds=boosted.rounds[:1])
+    np.testing.assert_array_equal(boosted.scores(X, n_estimators=1), first.scores(X))
+    for options in {"X": object()}, {"X": X[:, 1:]}, {"X": X, "n_estimators": -1}, {"X": X, "n_jobs": "two"}:
+        with pytest.raises(HornbeamError):
+            boosted.scores(**options)
 
 
 @pytest.mark.parametrize("kind", ["regression", "two", "three"])
@@ -204,9 +211,9 @@ def test_scores_in_the_loop_are_those_of_the_model(kind):
 def test_monotone_constraints_hold(sign):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(500, 2))
-    table = Table.read(X, np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(size=500), target=Kind.NUMERIC)
+    table = Table.read(X, np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(size=500), target_kind=Kind.NUMERIC)
     for ridge in (0.0, 5.0):
-        grower = Leafwise(monotone=(sign, 0), min_samples_leaf=5, l2_regularization=ridge)
+        grower = Leafwise(monotonic_cst=(sign, 0), min_samples_leaf=5, l2_regularization=ridge)
         fitted = Boosting(SquaredError(), grower, 20).fit(table).boosted
         line = np.linspace(-3, 3, 200)
         for other in (-1.0, 0.3):
@@ -270,11 +277,11 @@ def test_rounds_chosen_by_folds_are_those_of_least_loss_of_each_row_without_its_
 
 def test_wrong_parameters_and_targets_are_refused():
     with pytest.raises(ParameterError, match="monotonic_cst constrains means"):
-        Boosting(QuantileLoss(), Leafwise(monotone=(1,)))
+        Boosting(QuantileLoss(), Leafwise(monotonic_cst=(1,)))
     for wrong in ({"n_rounds": 0}, {"learning_rate": 0.0}, {"subsample": 1.5}):
         with pytest.raises(ParameterError, match="expected"):
             Boosting(SquaredError(), **wrong)
     with pytest.raises(DataError, match="nowhere negative"):
-        Boosting(Poisson()).fit(Table.read([[1.0], [2.0]], [-1.0, 2.0], target=Kind.NUMERIC))
+        Boosting(Poisson()).fit(Table.read([[1.0], [2.0]], [-1.0, 2.0], target_kind=Kind.NUMERIC))
     with pytest.raises(DataError, match="no target"):
         Boosting(SquaredError()).fit(Table.read([[1.0], [2.0]]))

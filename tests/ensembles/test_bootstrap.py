@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.bootstrap import Bootstrap
 from hornbeam.errors import ParameterError
 

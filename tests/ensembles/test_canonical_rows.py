@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.errors import DataError
 from hornbeam.recipe import Recipe
@@ -56,7 +56,7 @@ def test_codes_are_those_of_the_rows():
 
 
 def test_sums_of_a_sampled_numeric_target_fit_64_bits():
-    table = Table.read([[1.0], [2.0]], [3.0, -0.0], target=Kind.NUMERIC)
+    table = Table.read([[1.0], [2.0]], [3.0, -0.0], target_kind=Kind.NUMERIC)
     rows = CanonicalRows.of(table, Recipe())
     some = rows.sample(np.array([0, 1]), np.array([2**40, 1]))
     assert some.table.numeric_target.values.tolist() == table.take(rows.origin).numeric_target.values.tolist()

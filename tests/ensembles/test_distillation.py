@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
-from hornbeam.data import Table
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.ensembles.distillation.search_rows import _repeated
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.route import decision_path, predict_rows
 from support.examples import examples

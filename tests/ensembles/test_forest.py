@@ -4,19 +4,21 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.ensembles import Forest, prediction
 from hornbeam.ensembles.forest.trainer import ForestTrainer
 from hornbeam.ensembles.prediction import mean_prediction, sum_predictions
-from hornbeam.errors import TreeError
-from hornbeam.growing import Grower
+from hornbeam.errors import HornbeamError, TreeError
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import Recipe
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
 from hornbeam.tree.importance import importance
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
 from support.strategies_growing import random_table
 
 TABLE = random_table(3, n_rows=500, n_classes=3, n_numeric=4, n_values=40)
@@ -31,12 +33,23 @@ def test_the_prediction_is_the_mean_of_the_trees():
     )
 
 
+def test_rows_are_taken_in_any_form():
+    table = random_table(3, n_nominal=0)
+    forest = ForestTrainer(Recipe(), 3).fit(table).forest
+    X = np.column_stack(table.columns)
+    for rows in (X, pd.DataFrame(X, columns=forest.schema.names), X.tolist()):
+        np.testing.assert_array_equal(forest.predict(rows, n_jobs=2), forest.predict(table))
+    for wrong in (object(), X[:, 1:], "no-such-file.parquet", TABLE):
+        with pytest.raises(HornbeamError):
+            forest.predict(wrong)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 @pytest.mark.parametrize("block", [1, 7, 500])
 def test_predictions_do_not_depend_on_threads_and_blocks(n_jobs, block, monkeypatch):
     whole = FOREST.predict(TABLE)
     monkeypatch.setattr(prediction, "_BLOCK", block)
-    np.testing.assert_array_equal(FOREST.predict(TABLE, n_jobs), whole)
+    np.testing.assert_array_equal(FOREST.predict(TABLE, n_jobs=n_jobs), whole)
 
 
 def test_temperature_one_is_the_mean_bit_for_bit():
@@ -51,7 +64,7 @@ def test_the_temperature_is_applied_to_the_mean(n_jobs):
     raised = FOREST.predict(TABLE) ** 2
     warm = Forest(FOREST.trees, 0.5)
     expected = raised / raised.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(warm.predict(TABLE, n_jobs), expected, rtol=1e-12)
+    np.testing.assert_allclose(warm.predict(TABLE, n_jobs=n_jobs), expected, rtol=1e-12)
     assert warm.digest != FOREST.digest
     assert warm.digest != Forest(FOREST.trees, 0.6).digest
     assert repr(warm).endswith("temperature 0.5)")
@@ -64,8 +77,8 @@ def test_temperatures_out_of_range_are_refused(temperature):
 
 
 def test_no_rows_have_no_predictions():
-    assert Forest(FOREST.trees, 0.5).predict(TABLE.slice(0, 0), 2).shape == (0, 3)
-    assert FOREST.predict(TABLE.slice(0, 0), 2).shape == (0, 3)
+    assert Forest(FOREST.trees, 0.5).predict(TABLE.slice(0, 0), n_jobs=2).shape == (0, 3)
+    assert FOREST.predict(TABLE.slice(0, 0), n_jobs=2).shape == (0, 3)
 
 
 def test_the_digest_depends_on_the_trees_and_their_order():

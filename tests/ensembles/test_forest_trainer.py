@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Table
 from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.forest import out_of_bag
 from hornbeam.ensembles.forest.bootstrap import Bootstrap
 from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing.criterion import Criterion, Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS

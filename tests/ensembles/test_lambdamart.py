@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import ndcg
@@ -98,15 +98,15 @@ def test_normalised_gradients_of_a_query_grow_with_their_logarithm():
 
 @pytest.mark.parametrize("group", [["a", None], [1.0, np.nan], np.array(["a", 1], dtype=object)])
 def test_rows_without_a_query_are_refused(group):
-    with pytest.raises(DataError, match="group has rows without a query"):
+    with pytest.raises(DataError, match="query has rows without one"):
         Queries.of(group)
 
 
 def test_relevance_out_of_range_is_refused():
-    table = Table.read([[1.0], [2.0]], [0.0, -1.0], target=Kind.NUMERIC)
+    table = Table.read([[1.0], [2.0]], [0.0, -1.0], target_kind=Kind.NUMERIC)
     with pytest.raises(DataError, match="relevance from 0"):
         LambdaLoss(Queries.of([0, 0])).initial_score(table)
-    huge = Table.read([[1.0], [2.0]], [70.0, 90.0], target=Kind.NUMERIC)
+    huge = Table.read([[1.0], [2.0]], [70.0, 90.0], target_kind=Kind.NUMERIC)
     with pytest.raises(DataError, match="y ranges from 70 to 90; expected relevance from 0 to 64"):
         LambdaLoss(Queries.of([0, 0])).initial_score(huge)
     with pytest.raises(ParameterError, match="sigma"):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from hornbeam import Table, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.recipe import PRESETS
+from hornbeam.tree import Table
 from hornbeam.tree.evidence.count import count_rows
 
 
@@ -64,9 +65,9 @@ def test_predict_uses_the_class_weights(noisy):
 def test_predict_uses_the_prior(noisy):
     X, y = noisy
     clf = TreeClassifier(max_depth=4).fit(X, y)
-    p = clf.predict_proba(X, prior={0: 0.2, 1: 0.8})
-    np.testing.assert_array_equal(clf.predict(X, prior=[0.2, 0.8]), p.argmax(axis=1))
-    np.testing.assert_allclose(clf.predict_proba(X, prior=np.bincount(y) / len(y)), clf.predict_proba(X))
+    p = clf.predict_proba(X, base_rates={0: 0.2, 1: 0.8})
+    np.testing.assert_array_equal(clf.predict(X, base_rates=[0.2, 0.8]), p.argmax(axis=1))
+    np.testing.assert_allclose(clf.predict_proba(X, base_rates=np.bincount(y) / len(y)), clf.predict_proba(X))
 
 
 def test_a_tree_of_resampled_rows_is_corrected_by_the_prior():
@@ -80,7 +81,7 @@ def test_a_tree_of_resampled_rows_is_corrected_by_the_prior():
     fresh = rng.normal(size=(20_000, 2))
     true = 1 / (1 + np.exp(3 - 1.5 * fresh[:, 0] - fresh[:, 1]))
     rate = y.mean()
-    corrected = clf.predict_proba(fresh, prior=[1 - rate, rate])[:, 1]
+    corrected = clf.predict_proba(fresh, base_rates=[1 - rate, rate])[:, 1]
     naive = clf.predict_proba(fresh)[:, 1]
     as_many = slice(sampled.sum())
     whole = (

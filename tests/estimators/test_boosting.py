@@ -35,7 +35,7 @@ def test_two_classes_have_one_score():
 def test_quantiles_cover_their_share():
     X, y = load_diabetes(return_X_y=True)
     for quantile in (0.1, 0.9):
-        reg = BoostedTreesRegressor("quantile", quantile=quantile, n_estimators=50).fit(X, y)
+        reg = BoostedTreesRegressor(loss="quantile", quantile=quantile, n_estimators=50).fit(X, y)
         assert np.mean(y <= reg.predict(X)) == pytest.approx(quantile, abs=0.06)
 
 
@@ -104,22 +104,22 @@ def queries(n_queries=80, size=12):
 def test_a_ranker_orders_the_rows_of_new_queries():
     X, relevance, query = queries()
     for train, test in GroupKFold(2).split(X, relevance, query):
-        ranker = BoostedTreesRanker(n_estimators=40).fit(X[train], relevance[train], group=query[train])
-        found = ranker.score(X[test], relevance[test], group=query[test])
-        assert found > 0.85 > ndcg(relevance[test], np.zeros(len(test)), query[test])
+        ranker = BoostedTreesRanker(n_estimators=40).fit(X[train], relevance[train], query=query[train])
+        found = ranker.score(X[test], relevance[test], query=query[test])
+        assert found > 0.85 > ndcg(relevance[test], np.zeros(len(test)), query=query[test])
 
 
 def test_group_folds_of_scikit_learn_keep_queries_together():
     X, relevance, query = queries()
     ranker, folds = BoostedTreesRanker(n_estimators=5), GroupKFold(3)
     by_hand = [
-        ranker.fit(X[a], relevance[a], group=query[a]).score(X[b], relevance[b], group=query[b])
+        ranker.fit(X[a], relevance[a], query=query[a]).score(X[b], relevance[b], query=query[b])
         for a, b in folds.split(X, relevance, query)
     ]
     with config_context(enable_metadata_routing=True):
-        ranker.set_fit_request(group=True).set_score_request(group=True)
+        ranker.set_fit_request(query=True).set_score_request(query=True)
         found = cross_val_score(
-            ranker, X, relevance, cv=folds, params={"group": query, "groups": query}, error_score="raise"
+            ranker, X, relevance, cv=folds, params={"query": query, "groups": query}, error_score="raise"
         )
     np.testing.assert_array_equal(found, by_hand)
 
@@ -127,7 +127,7 @@ def test_group_folds_of_scikit_learn_keep_queries_together():
 def test_threads_do_not_change_a_ranking():
     X, relevance, query = queries(400)
     models = [
-        BoostedTreesRanker(n_estimators=5, n_jobs=n).fit(X, relevance, group=query) for n in (1, 2, 3, 8)
+        BoostedTreesRanker(n_estimators=5, n_jobs=n).fit(X, relevance, query=query) for n in (1, 2, 3, 8)
     ]
     assert len({model.boosted_.digest for model in models}) == 1
 
@@ -137,8 +137,8 @@ def test_rows_of_a_query_need_not_be_adjacent():
     order = np.argsort(
         np.tile(np.arange(12), 20), kind="stable"
     )  # the first row of each query, then the second
-    one = BoostedTreesRanker(n_estimators=5).fit(X, relevance, group=query)
-    other = BoostedTreesRanker(n_estimators=5).fit(X[order], relevance[order], group=query[order].astype(str))
+    one = BoostedTreesRanker(n_estimators=5).fit(X, relevance, query=query)
+    other = BoostedTreesRanker(n_estimators=5).fit(X[order], relevance[order], query=query[order].astype(str))
     np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-9)
 
 
@@ -147,8 +147,8 @@ def test_normalisation_ranks_noisy_grades_better():
     train, test = query < 120, query >= 120
     found = [
         BoostedTreesRanker(normalize=normalize)
-        .fit(X[train], relevance[train], group=query[train])
-        .score(X[test], relevance[test], group=query[test])
+        .fit(X[train], relevance[train], query=query[train])
+        .score(X[test], relevance[test], query=query[test])
         for normalize in (False, True)
     ]
     assert found[1] > found[0]
@@ -157,13 +157,13 @@ def test_normalisation_ranks_noisy_grades_better():
 def test_normalize_must_be_a_boolean():
     X, relevance, query = queries(20)
     with pytest.raises(ParameterError, match="normalize=1: expected True or False"):
-        BoostedTreesRanker(normalize=1).fit(X, relevance, group=query)
+        BoostedTreesRanker(normalize=1).fit(X, relevance, query=query)
 
 
 def test_query_sizes_instead_of_queries_are_refused():
     X, relevance, _ = queries(20)
     with pytest.raises(DataError, match="expected the query of each row"):
-        BoostedTreesRanker().fit(X, relevance, group=np.full(20, 12))
+        BoostedTreesRanker().fit(X, relevance, query=np.full(20, 12))
 
 
 def test_held_out_rows_are_no_worse_than_scikit_learns():
@@ -188,3 +188,23 @@ def test_without_a_tree_no_feature_has_importance():
     reg = BoostedTreesRegressor(n_estimators=5, early_stopping=True).fit(X[:13], y[:13])
     assert reg.boosted_.trees == ()
     assert reg.feature_importances_.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_weights_of_a_ranker_are_factors_of_gradients():
+    rng = np.random.default_rng(3)
+    X, query = rng.normal(size=(300, 3)), np.repeat(np.arange(30), 10)
+    relevance = np.clip(np.round(X[:, 0]), 0, 4)
+
+    def ranker(rows=slice(None), **weights):
+        return (
+            BoostedTreesRanker(n_estimators=5)
+            .fit(X[rows], relevance[rows], query=query[rows], **weights)
+            .predict(X)
+        )
+
+    equal = ranker(sample_weight=np.ones(300))
+    np.testing.assert_array_equal(equal, ranker())
+    np.testing.assert_allclose(ranker(sample_weight=np.full(300, 1.5)), equal)
+    some = rng.random(300) < 0.7
+    np.testing.assert_array_equal(ranker(sample_weight=some.astype(float)), ranker(rows=some))
+    assert not np.allclose(ranker(sample_weight=np.where(query < 15, 5.0, 1.0)), equal)

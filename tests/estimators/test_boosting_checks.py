@@ -8,7 +8,7 @@ COMPANY = [
     BoostedTreesClassifier(),
     BoostedTreesClassifier(n_estimators=4, max_leaf_nodes=None, max_depth=3, min_samples_leaf=2, n_jobs=2),
     BoostedTreesRegressor(),
-    BoostedTreesRegressor("absolute_error", n_estimators=4, learning_rate=0.7, min_samples_leaf=1),
+    BoostedTreesRegressor(loss="absolute_error", n_estimators=4, learning_rate=0.7, min_samples_leaf=1),
     BoostedTreesClassifier(n_estimators=3, init=TreeClassifier()),
     BoostedTreesRegressor(n_estimators=3, init=TreeRegressor()),
 ]

@@ -14,11 +14,11 @@ from hornbeam import (
     ForestRegressor,
     RuleClassifier,
     SmoothedClassifier,
-    Table,
     TreeClassifier,
     TreeRegressor,
 )
-from hornbeam.errors import ContainerError, SchemaError
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.tree import Table
 
 pytestmark = [
     # scikit-learn 1.6, which SmoothedClassifier uses, ignores the names of polars frames.
@@ -102,7 +102,7 @@ def test_none_in_a_dict_is_a_missing_value():
 def test_a_dict_of_columns_and_dicts_in_fit_are_refused():
     clf = TreeClassifier().fit(X, Y)
     for use in (lambda: clf.predict(X.to_dict("list")), lambda: clf.fit(X.to_dict("records"), Y)):
-        with pytest.raises(ContainerError, match=r"Convert it to a frame: pandas.DataFrame\(X\)"):
+        with pytest.raises(DataError, match=r"Convert it to a frame: pandas.DataFrame\(X\)"):
             use()
 
 

@@ -1,6 +1,7 @@
 """Costs change decisions and pruning, and nothing else."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -30,7 +31,9 @@ def costly():
 
 
 def test_costs_change_decisions_and_not_probabilities(plain, costly):
-    assert with_decision(costly.tree_, plain.decision_).digest == plain.tree_.digest != costly.tree_.digest
+    assert (
+        with_decision(costly.tree_, plain.tree_.decision).digest == plain.tree_.digest != costly.tree_.digest
+    )
     assert np.array_equal(costly.predict_proba(X), plain.predict_proba(X))
     # Benign is predicted where 20 * P(malignant) < P(benign).
     assert np.array_equal(costly.predict(X), (plain.predict_proba(X)[:, 1] > 20 / 21).astype(int))
@@ -76,6 +79,22 @@ def test_each_row_may_have_its_own_costs(plain):
     decided = plain.predict(X, costs=each)
     assert decided.tolist() == [plain.predict(X[i : i + 1], costs=each[i])[0] for i in range(len(X))]
     assert plain.expected_cost(X, costs=each)[:, 1] == pytest.approx(loss * plain.predict_proba(X)[:, 0])
+
+
+def test_costs_of_each_row_of_several_row_groups(plain, tmp_path):
+    names, n = plain.tree_.schema.names, 100
+    rows = pd.DataFrame(X[:n], columns=names)
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=30)
+    each = np.tile([[0.0, 1.0], [1.0, 0.0]], (n, 1, 1))
+    each[:, 0, 1] = np.random.default_rng(0).lognormal(2, 2, n)
+    for method in ("predict", "expected_cost"):
+        found = getattr(plain, method)(tmp_path / "rows.parquet", costs=each)
+        assert np.array_equal(found, getattr(plain, method)(X[:n], costs=each))
+    for wrong in (each[:30], each[:30].tolist(), np.concatenate([each, each])):
+        with pytest.raises(
+            ParameterError, match=r"expected \(2, 2\), .* or \(100, 2, 2\) for one matrix per row"
+        ):
+            plain.predict(tmp_path / "rows.parquet", costs=wrong)
 
 
 def test_bayes_risk_pruning_uses_these_costs_and_smoothed_probabilities():

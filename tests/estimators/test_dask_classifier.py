@@ -1,4 +1,4 @@
-"""`DaskTreeClassifier`: the same tree as in memory, and predictions computed on demand."""
+"""`TreeClassifier` on a Dask cluster: the same tree as in memory, and predictions computed on demand."""
 
 import pickle
 from functools import partial
@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import hornbeam
-from hornbeam import DaskTreeClassifier, TreeClassifier
+from hornbeam import TreeClassifier
+from hornbeam.engines import DaskEngine
 from hornbeam.errors import DataError, ParameterError
 
 dask = pytest.importorskip("dask")
@@ -34,13 +35,7 @@ FEATURES = list(ROWS.columns)
 NUMBERS = RNG.normal(size=(500, 4)).round(1)
 KINDS = (NUMBERS[:, 0] + NUMBERS[:, 1] > 0).astype(int)
 
-in_memory = partial(TreeClassifier, smoothing="hgs", max_depth=4)
-
-
-def on_cluster(client=None, **parameters):
-    return DaskTreeClassifier(in_memory(**parameters), client=client)
-
-
+tree = partial(TreeClassifier, smoothing="hgs", max_depth=4)
 by_level = {"memory": 10_000}  # bytes: these rows do not fit
 
 
@@ -63,9 +58,9 @@ def _connected(request, client):
 
 @pytest.mark.parametrize("where", [{}, by_level], ids=["in memory", "by level"])
 def test_a_frame_gives_the_tree_of_its_rows(where):
-    local = in_memory().fit(ROWS, LABELS)
-    series = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], **where)
-    named = on_cluster().fit(FRAME[[*FEATURES, "buys"]], "buys", **where)
+    local = tree().fit(ROWS, LABELS)
+    series = tree().fit(FRAME[FEATURES], FRAME["buys"], **where)
+    named = tree().fit(FRAME[[*FEATURES, "buys"]], "buys", **where)
     assert series.tree_.digest == named.tree_.digest == local.tree_.digest
     assert series.feature_names_in_.tolist() == FEATURES
     assert series.classes_.tolist() == ["no", "yes"]
@@ -73,29 +68,29 @@ def test_a_frame_gives_the_tree_of_its_rows(where):
 
 def test_partitions_do_not_matter():
     uneven = FRAME.repartition(divisions=[0, 10, 11, 500, 599])
-    assert on_cluster().fit(uneven[FEATURES], uneven["buys"], **by_level).tree_.digest == (
-        on_cluster().fit(FRAME[FEATURES], FRAME["buys"], **by_level).tree_.digest
+    assert tree().fit(uneven[FEATURES], uneven["buys"], **by_level).tree_.digest == (
+        tree().fit(FRAME[FEATURES], FRAME["buys"], **by_level).tree_.digest
     )
 
 
 def test_weights_as_a_series_or_by_name():
-    local = in_memory().fit(ROWS, LABELS, WEIGHTS)
-    series = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"])
-    named = on_cluster().fit(FRAME, "buys", "weight")
+    local = tree().fit(ROWS, LABELS, WEIGHTS)
+    series = tree().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"])
+    named = tree().fit(FRAME, "buys", "weight")
     assert series.tree_.digest == named.tree_.digest == local.tree_.digest
 
 
 def test_cross_fitted_smoothing_of_rows_that_fit_in_memory():
-    assert DaskTreeClassifier().fit(FRAME[FEATURES], FRAME["buys"]).tree_.digest == (
+    assert TreeClassifier().fit(FRAME[FEATURES], FRAME["buys"]).tree_.digest == (
         TreeClassifier().fit(ROWS, LABELS).tree_.digest
     )
 
 
 @pytest.mark.parametrize("chunks", [(100, 4), (130, 2)])
 def test_an_array_gives_the_tree_of_its_rows(chunks):
-    local = in_memory().fit(NUMBERS, KINDS)
+    local = tree().fit(NUMBERS, KINDS)
     X, y = da.from_array(NUMBERS, chunks=chunks), da.from_array(KINDS, chunks=200)
-    clf = on_cluster().fit(X, y, **by_level)
+    clf = tree().fit(X, y, **by_level)
     assert clf.tree_.digest == local.tree_.digest
     assert not hasattr(clf, "feature_names_in_")
     probabilities = clf.predict_proba(X)
@@ -104,16 +99,17 @@ def test_an_array_gives_the_tree_of_its_rows(chunks):
     np.testing.assert_array_equal(clf.predict(X).compute(), local.predict(NUMBERS))
 
 
-def test_files_give_the_tree_of_their_rows(tmp_path):
+def test_files_give_the_tree_of_their_rows(client, tmp_path):
     ROWS.assign(buys=LABELS).to_parquet(tmp_path / "rows.parquet", row_group_size=100)
-    clf = on_cluster().fit(str(tmp_path / "rows.parquet"), "buys", cache=tmp_path / "codes", **by_level)
-    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
+    options = {"engine": DaskEngine(client), "cache": tmp_path / "codes", **by_level}
+    clf = tree().fit(str(tmp_path / "rows.parquet"), "buys", **options)
+    assert clf.tree_.digest == tree().fit(ROWS, LABELS).tree_.digest
     assert list((tmp_path / "codes").iterdir())
     assert clf.predict(tmp_path / "rows.parquet").shape == (600,)
 
 
 def test_predictions_are_computed_on_demand():
-    clf, local = on_cluster().fit(FRAME[FEATURES], FRAME["buys"]), in_memory().fit(ROWS, LABELS)
+    clf, local = tree().fit(FRAME[FEATURES], FRAME["buys"]), tree().fit(ROWS, LABELS)
     frame = FRAME[FEATURES].repartition(divisions=[0, 300, 599])
     some = frame[frame["age"] > 1000]  # partitions without rows
     proba, names = clf.predict_proba(frame), clf.predict(frame)
@@ -124,112 +120,89 @@ def test_predictions_are_computed_on_demand():
     assert clf.predict_proba(some).compute().shape == (0, 2)
     prior, costs = {"no": 0.9, "yes": 0.1}, {("yes", "no"): 7}
     np.testing.assert_array_equal(
-        clf.predict(frame, prior=prior, costs=costs).compute(), local.predict(ROWS, prior=prior, costs=costs)
+        clf.predict(frame, base_rates=prior, costs=costs).compute(),
+        local.predict(ROWS, base_rates=prior, costs=costs),
     )
 
 
-def test_rows_in_memory_are_accepted():
-    clf = on_cluster().fit(ROWS, LABELS)
-    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
-    np.testing.assert_array_equal(clf.predict(ROWS), in_memory().fit(ROWS, LABELS).predict(ROWS))
+def test_rows_in_memory_are_accepted(client):
+    clf = tree().fit(ROWS, LABELS, engine=DaskEngine(client))
+    assert clf.tree_.digest == tree().fit(ROWS, LABELS).tree_.digest
+    np.testing.assert_array_equal(clf.predict(ROWS), tree().fit(ROWS, LABELS).predict(ROWS))
 
 
 def test_a_model_fitted_on_the_cluster_is_saved_as_a_local_one(tmp_path):
-    clf = on_cluster(max_depth=3).fit(FRAME[FEATURES], FRAME["buys"])
+    clf = tree(max_depth=3).fit(FRAME[FEATURES], FRAME["buys"])
     for name in ("model.hornbeam", "model.safetensors"):
         hornbeam.save(clf, tmp_path / name)
         loaded = hornbeam.load(tmp_path / name)
         assert type(loaded) is TreeClassifier
-        assert (
-            loaded.tree_.digest == clf.tree_.digest == in_memory(max_depth=3).fit(ROWS, LABELS).tree_.digest
-        )
-    hornbeam.save(clf.to_local(), tmp_path / "local.hornbeam")
+        assert loaded.get_params() == tree(max_depth=3).get_params()
+        np.testing.assert_array_equal(loaded.predict_proba(ROWS), clf.predict_proba(ROWS))
+    local = tree(max_depth=3).fit(ROWS, LABELS.to_numpy(str))  # the type of the labels of files
+    assert not hornbeam.diff(clf, local)
+    hornbeam.save(local, tmp_path / "local.hornbeam")
     assert (tmp_path / "local.hornbeam").read_bytes() == (tmp_path / "model.hornbeam").read_bytes()
 
 
-def test_predictions_are_written_by_the_cluster(tmp_path):
+def test_predictions_are_written_by_the_cluster(client, tmp_path):
     rows = ROWS.assign(number=range(600))
     for part in range(3):
         rows[part * 200 : (part + 1) * 200].to_parquet(tmp_path / f"{part}.parquet", row_group_size=70)
-    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"])
-    written = clf.predict_to(sorted(tmp_path.glob("*.parquet")), tmp_path / "to", keep=["number"], leaf=True)
+    clf = tree().fit(FRAME[FEATURES], FRAME["buys"])
+    written = clf.predict_to(
+        sorted(tmp_path.glob("*.parquet")),
+        tmp_path / "to",
+        keep=["number"],
+        leaf=True,
+        engine=DaskEngine(client),
+    )
     assert (written.n_rows, written.n_written, len(written.files)) == (600, 600, 9)
     found = pd.read_parquet(tmp_path / "to")
     assert found["number"].tolist() == list(range(600))
-    np.testing.assert_array_equal(found[["p_no", "p_yes"]], clf.to_local().predict_proba(ROWS))
-    np.testing.assert_array_equal(found["leaf"], clf.to_local().apply(ROWS))
+    np.testing.assert_array_equal(found[["p_no", "p_yes"]], clf.predict_proba(ROWS))
+    np.testing.assert_array_equal(found["leaf"], clf.apply(ROWS))
 
 
 def test_the_files_of_a_frame_are_deleted(tmp_path):
-    on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path, **by_level)
+    tree().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path, **by_level)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_local_model_is_the_same_and_can_be_saved(tmp_path):
-    clf = on_cluster(max_depth=3).fit(FRAME[FEATURES], FRAME["buys"])
-    local = clf.to_local()
-    assert type(local) is TreeClassifier
-    assert (local.max_depth, local.smoothing) == (3, "hgs")
-    hornbeam.save(local, tmp_path / "model.hornbeam")
-    np.testing.assert_array_equal(
-        hornbeam.load(tmp_path / "model.hornbeam").predict_proba(ROWS), clf.predict_proba(ROWS)
-    )
-
-
-def test_parameters_are_the_estimator_and_the_client(client):
-    clf = DaskTreeClassifier(TreeClassifier(max_depth=3), client=client)
-    inner = {f"estimator__{name}" for name in TreeClassifier().get_params()}
-    assert set(clf.get_params()) == {*inner, "estimator", "client"}
-    twin = clone(clf)
-    assert (twin.estimator.max_depth, twin.client) == (3, client)
-    assert twin.estimator is not clf.estimator
-    assert twin.set_params(estimator__max_depth=5).estimator.max_depth == 5
-    assert clone(DaskTreeClassifier()).estimator is None
-    clf.fit(FRAME[FEATURES], FRAME["buys"])
+def test_the_cluster_is_no_part_of_the_model(client):
+    clf = tree().fit(FRAME[FEATURES], FRAME["buys"], engine=DaskEngine(client))
+    local = tree().fit(ROWS, LABELS)
+    assert clf.get_params() == local.get_params()
+    assert vars(clf).keys() == vars(local).keys()
     again = pickle.loads(pickle.dumps(clf))
-    assert (again.client, again.tree_.digest) == (None, clf.tree_.digest)
-    assert (clf.n_features_in_, clf.n_classes_, clf.estimator_.max_depth) == (3, 2, 3)
-    assert not hasattr(twin, "tree_")
-    assert not hasattr(twin, "classes_")
+    assert again.tree_.digest == clf.tree_.digest == local.tree_.digest
+    np.testing.assert_array_equal(again.predict_proba(ROWS), clf.predict_proba(ROWS))
     with pytest.raises(NotFittedError):
-        twin.predict(ROWS)
-
-
-def test_an_estimator_of_another_class_is_refused():
-    with pytest.raises(ParameterError, match=r"estimator='cart': expected a TreeClassifier, or None"):
-        DaskTreeClassifier("cart").fit(ROWS, LABELS)
+        clone(clf).predict(FRAME[FEATURES])
 
 
 def test_a_report_reads_rows_in_memory(tmp_path):
-    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"])
+    clf = tree().fit(FRAME[FEATURES], FRAME["buys"])
     hornbeam.report(clf, ROWS, LABELS).save(tmp_path / "report.html")
 
 
 def test_wrong_targets_are_refused():
     with pytest.raises(DataError, match="requires y to be passed"):
-        DaskTreeClassifier().fit(FRAME)
+        TreeClassifier().fit(FRAME)
     with pytest.raises(ParameterError, match=r"y is a Series; expected one too, or the name of its column"):
-        DaskTreeClassifier().fit(FRAME[FEATURES], LABELS)
+        TreeClassifier().fit(FRAME[FEATURES], LABELS)
 
 
 def test_without_a_current_client(client):
     with pytest.raises(ParameterError, match=r"no current client.*distributed\.Client"):
-        DaskTreeClassifier().fit(FRAME, "buys")
-    assert DaskTreeClassifier(TreeClassifier(max_depth=1), client=client).fit(FRAME, "buys").tree_.depth == 1
-
-
-def test_a_pickle_of_the_fitted_model_has_no_client(client):
-    fitted = on_cluster(client=client).fit(ROWS, LABELS)
-    again = pickle.loads(pickle.dumps(fitted))
-    assert type(again) is DaskTreeClassifier
-    assert again.client is None
-    assert again.tree_.digest == fitted.tree_.digest
-    np.testing.assert_array_equal(again.predict_proba(ROWS), fitted.predict_proba(ROWS))
+        TreeClassifier().fit(FRAME, "buys")
+    clf = TreeClassifier(max_depth=1).fit(FRAME, "buys", engine=DaskEngine(client))
+    assert clf.tree_.depth == 1
 
 
 def test_a_missing_cache_folder_is_created(tmp_path):
-    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path / "new" / "folder", **by_level)
-    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
+    clf = tree().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path / "new" / "folder", **by_level)
+    assert clf.tree_.digest == tree().fit(ROWS, LABELS).tree_.digest
 
 
 def test_a_partition_without_a_column_is_refused():
@@ -237,16 +210,16 @@ def test_a_partition_without_a_column_is_refused():
     drop = dask.delayed(pd.DataFrame.drop)(first, columns="city")
     broken = dd.from_delayed([*others, drop], meta=FRAME._meta, verify_meta=False)
     with pytest.raises(DataError, match="A partition of X lacks 1 of the 5 columns of the frame: 'city'"):
-        on_cluster().fit(broken, "buys", "weight")
+        tree().fit(broken, "buys", "weight")
 
 
 def test_a_closed_client_is_refused_without_a_current_client():
     closed = distributed.Client(processes=False, n_workers=1, dashboard_address=":0", set_as_default=False)
     closed.close()
     with pytest.raises(ParameterError, match=r"client is closed.*Connect a new one"):
-        on_cluster(client=closed).fit(FRAME[FEATURES], FRAME["buys"])
+        tree().fit(FRAME[FEATURES], FRAME["buys"], engine=DaskEngine(closed))
 
 
 def test_weights_that_are_too_large_are_refused():
     with pytest.raises(DataError, match=r"too large to be added up.*Divide all weights by 1e\d+"):
-        on_cluster().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"] * 1e300)
+        tree().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"] * 1e300)

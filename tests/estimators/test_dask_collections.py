@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from hornbeam import ForestClassifier, ForestRegressor, Table, TreeClassifier, TreeRegressor
+from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files.scratch import WrittenRows, scratch_folder
 from hornbeam.data.rows import is_collection, open_rows, read_rows
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.tree import Table
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -69,6 +70,12 @@ def test_a_frame_gives_the_model_of_its_rows(client, tmp_path, target, model):
             assert isinstance(lazy, da.Array)
             with client.as_current():
                 np.testing.assert_array_equal(lazy.compute(), getattr(expected, method)(ROWS[FEATURES]))
+    with client.as_current():
+        found = fitted.score(frame, target, "times")
+    assert found == fitted.score(FRAME[FEATURES], ROWS[target], FRAME["times"])
+    with pytest.raises(DataError, match="y is 'cost'; expected a column of X"):
+        fitted.score(frame, "cost")
+    assert found == pytest.approx(expected.score(ROWS[FEATURES], ROWS[target], ROWS["times"]), rel=1e-12)
 
 
 def test_an_array_has_no_names_and_needs_no_client(client):
@@ -81,6 +88,11 @@ def test_an_array_has_no_names_and_needs_no_client(client):
     for fitted in (on_cluster, TreeClassifier("cart").fit(X, y)):
         assert fitted.tree_.digest == expected.tree_.digest
         assert not hasattr(fitted, "feature_names_in_")
+    with pytest.raises(ParameterError, match="or one matrix for all rows"):
+        on_cluster.predict(X, costs=np.zeros((200, 2, 2)))
+    with client.as_current():
+        decided = on_cluster.predict(X, costs=[[0, 1], [9, 0]]).compute()
+    np.testing.assert_array_equal(decided, expected.predict(numbers, costs=[[0, 1], [9, 0]]))
     low, high = on_cluster.predict_interval(X)
     assert low.chunks[0] == high.chunks[0] == X.chunks[0]
     with client.as_current():
@@ -92,7 +104,8 @@ def test_labels_of_an_array_may_be_in_memory(client):
     X, times = da.from_array(numbers, chunks=(40, 2)), RNG.exponential(size=90)
     expected = TreeClassifier("cart").fit(numbers, kinds, times)
     with client.as_current():
-        assert TreeClassifier("cart").fit(X, kinds, times).tree_.digest == expected.tree_.digest
+        for y in (kinds, pd.Series(kinds, dtype=object)):
+            assert TreeClassifier("cart").fit(X, y, times).tree_.digest == expected.tree_.digest
         for y in (kinds[1:], da.from_array(np.array(kinds[1:]))):
             with pytest.raises(DataError, match=r"y has the shape \(89,\); expected \(90,\)"):
                 TreeClassifier().fit(X, y)

@@ -1,15 +1,15 @@
-"""`DaskForestClassifier` and `DaskForestRegressor`: the forest in memory, and predictions computed on demand."""
+"""Forests on a Dask cluster: the same as in memory, and predictions computed on demand."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 
 import hornbeam
-from hornbeam import DaskForestClassifier, DaskForestRegressor, ForestClassifier, ForestRegressor
-from hornbeam.errors import ParameterError
+from hornbeam import ForestClassifier, ForestRegressor
+from hornbeam.engines import DaskEngine
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -25,8 +25,8 @@ ROWS["dear"] = np.where(ROWS["price"] > 700, "yes", "no")
 ROWS["times"] = RNG.exponential(size=400)
 ROWS.loc[RNG.random(400) < 0.1, "area"] = np.nan
 CASES = [
-    ("dear", DaskForestClassifier, ForestClassifier(5)),
-    ("price", DaskForestRegressor, ForestRegressor(5)),
+    ("dear", ForestClassifier(5)),
+    ("price", ForestRegressor(5)),
 ]
 
 
@@ -38,11 +38,11 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize(("target", "kind", "local"), CASES)
-def test_a_frame_gives_the_forest_of_its_rows(client, target, kind, local):
+@pytest.mark.parametrize(("target", "forest"), CASES)
+def test_a_frame_gives_the_forest_of_its_rows(client, target, forest):
     frame = dd.from_pandas(ROWS[[*FEATURES, "times", target]], npartitions=3)
-    expected = clone(local).fit(ROWS[FEATURES], ROWS[target], ROWS["times"])
-    model = kind(local, client=client).fit(frame, target, "times")
+    expected = clone(forest).fit(ROWS[FEATURES], ROWS[target], ROWS["times"])
+    model = clone(forest).fit(frame, target, "times", engine=DaskEngine(client))
     assert model.forest_.digest == expected.forest_.digest
     assert model.feature_names_in_.tolist() == FEATURES
     methods = ["predict", "predict_proba"] if is_classifier(model) else ["predict"]
@@ -53,28 +53,18 @@ def test_a_frame_gives_the_forest_of_its_rows(client, target, kind, local):
             np.testing.assert_array_equal(lazy.compute(), getattr(expected, method)(ROWS[FEATURES]))
 
 
-@pytest.mark.parametrize(("target", "kind", "local"), CASES)
-def test_the_fitted_forest_can_be_saved_and_predicts_to_files(client, tmp_path, target, kind, local):
-    model = kind(local, client=client).fit(ROWS[FEATURES], ROWS[target])
-    assert is_classifier(model) == (target == "dear")
-    assert is_regressor(model) == (target == "price")
-    assert type(model.to_local()) is type(local)
+@pytest.mark.parametrize(("target", "forest"), CASES)
+def test_the_fitted_forest_can_be_saved_and_predicts_to_files(client, tmp_path, target, forest):
+    engine = DaskEngine(client)
+    model = clone(forest).fit(ROWS[FEATURES], ROWS[target], engine=engine)
     hornbeam.save(model, tmp_path / "model.hornbeam")
     loaded = hornbeam.load(tmp_path / "model.hornbeam")
     assert loaded.forest_.digest == model.forest_.digest
     np.testing.assert_array_equal(loaded.predict(ROWS[FEATURES]), model.predict(ROWS[FEATURES]))
-    again = pickle.loads(pickle.dumps(model))
-    assert (type(again), again.client, again.forest_.digest) == (kind, None, model.forest_.digest)
-    assert clone(model).client is client
+    assert pickle.loads(pickle.dumps(model)).forest_.digest == model.forest_.digest
+    assert not hasattr(clone(model), "forest_")
     ROWS[FEATURES].to_parquet(tmp_path / "rows.parquet", row_group_size=90)
-    written = model.predict_to(tmp_path / "rows.parquet", tmp_path / "predictions")
+    written = model.predict_to(tmp_path / "rows.parquet", tmp_path / "predictions", engine=engine)
     predicted = pd.read_parquet(tmp_path / "predictions")["prediction"]
     assert written.n_rows == 400
     np.testing.assert_array_equal(predicted, model.predict(ROWS[FEATURES]))
-
-
-def test_an_estimator_of_another_class_is_refused():
-    with pytest.raises(
-        ParameterError, match=r"expected a ForestRegressor, or None.*DaskForestRegressor\(For"
-    ):
-        DaskForestRegressor(ForestClassifier()).fit(ROWS[FEATURES], ROWS["price"])

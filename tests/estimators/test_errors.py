@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from hornbeam import TreeClassifier
-from hornbeam.errors import ContainerError, DataError, HornbeamError, ParameterError, SchemaError
+from hornbeam.errors import DataError, HornbeamError, ParameterError, SchemaError
 from hornbeam.smoothing import HGS
 
 X = np.arange(24.0).reshape(8, 3)
@@ -25,7 +25,7 @@ SETTINGS = [  # what was found, what was expected, what to do
     ({"preset": ["default"]}, "preset=['default']", "one of 'default'", "Pass preset='default'"),
     ({"criterion": "gin"}, "criterion='gin'", "'entropy', 'gain_ratio', 'gini'", "Did you mean 'gini'?"),
     ({"criterion": 3}, "criterion=3", "one of 'auto', 'entropy'", "Pass criterion='auto'"),
-    ({"nominal": "multi"}, "nominal='multi'", "'multiway', 'subset'", "Did you mean 'multiway'?"),
+    ({"nominal_split": "multi"}, "nominal_split='multi'", "'multiway', 'subset'", "Did you mean 'multiway'?"),
     ({"missing": None}, "missing=None", "'own', 'learned', 'fractional'", "Pass missing='auto'"),
     ({"max_depth": 0}, "max_depth=0", "at least 1, or None for no limit", "Pass max_depth=1"),
     ({"max_depth": 1.5}, "max_depth=1.5", "whole number, or None", "Pass max_depth=None or max_depth=5"),
@@ -66,7 +66,7 @@ SETTINGS = [  # what was found, what was expected, what to do
     ({"max_bins": 65_536}, "max_bins=65536", "None for every value", "Pass max_bins=255"),
     ({"max_bins": "all"}, "max_bins='all'", "'auto', None for every value", "Pass max_bins=255"),
     ({"max_bins": 2.0}, "max_bins=2.0", "a whole number", "Pass max_bins=255"),
-    ({"smoothing": "hsg"}, "smoothing='hsg'", "'shrinkage', 'hgs'", "Did you mean 'hgs'?"),
+    ({"smoothing": "hsg"}, "smoothing='hsg'", "'hierarchical-shrinkage', 'hgs'", "Did you mean 'hgs'?"),
     ({"smoothing": 1}, "smoothing=1", "None for none, or a step from tree to tree", "Pass smoothing='auto'"),
     ({"smoothing": HGS}, "hgs.HGS'>: expected", "'laplace'", "a step from tree to tree"),
     ({"pruning": "colapse"}, "pruning='colapse'", "'collapse'", "Did you mean 'collapse'?"),
@@ -138,9 +138,9 @@ ROWS = [
     (X[:0], y[:0], None, DataError, "0 sample(s)", "a minimum of 1", "required"),
     (X[:, :0], y, None, DataError, "0 feature(s)", "a minimum of 1", "required"),
     ([[1, 2], [3]], [0, 1], None, DataError, "differ in length", "the same number", "Give every row"),
-    (csr_array((10**6, 10**4)), y, None, ContainerError, "a sparse matrix", "at most 4 GiB", "X.toarray()"),
-    (None, y, None, ContainerError, "X is a NoneType", "expected a 2-D array", "Convert it"),
-    ({"a": y}, y, None, ContainerError, "X is a dict", "expected a 2-D array", "Convert it"),
+    (csr_array((10**6, 10**4)), y, None, DataError, "a sparse matrix", "at most 4 GiB", "X.toarray()"),
+    (None, y, None, DataError, "X is a NoneType", "expected a 2-D array", "Convert it"),
+    ({"a": y}, y, None, DataError, "X is a dict", "expected a 2-D array", "Convert it"),
     (X * 1j, y, None, DataError, "complex128", "Complex data not supported", "Pass real and imaginary parts"),
     (X, y, -np.ones(8), DataError, "-1.0 in row 0", "finite numbers of zero or more", "the weight 0"),
     (X, y, [np.nan] * 8, DataError, "nan in row 0", "finite numbers of zero or more", "the weight 0"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hornbeam import TreeClassifier, TreeRegressor, distill
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, HornbeamError, ParameterError
 from support.estimators import ESTIMATORS, NUMBERS, WEIGHTED, X, Y, answers, fitted
 
@@ -96,7 +96,7 @@ def test_a_target_times_weights_that_is_too_large_is_refused():
         TreeRegressor().fit(X, NUMBERS * 1e130, WEIGHT * 1e30)
 
 
-def test_large_weights_are_refused_by_update_forget_and_distill():
+def test_large_weights_are_refused_by_update_forget_and_teachers():
     tree = TreeClassifier().fit(X, Y)
     before = tree.tree_.digest
     for change in (tree.update, tree.forget):
@@ -104,7 +104,7 @@ def test_large_weights_are_refused_by_update_forget_and_distill():
             change(X, Y, sample_weight=np.full(60, 1e308))
     assert tree.tree_.digest == before
     with pytest.raises(DataError, match="too large"):
-        distill(fitted(clone(ESTIMATORS["forest"])), X, Y, sample_weight=np.full(60, 1e308))
+        TreeClassifier(teacher=clone(ESTIMATORS["forest"])).fit(X, Y, np.full(60, 1e308))
 
 
 @pytest.mark.parametrize("value", [10**400, Decimal("sNaN"), -(10**400)], ids=["huge", "sNaN", "-huge"])
@@ -118,7 +118,7 @@ def test_values_that_no_float_can_hold_are_refused(value):
 def test_extreme_method_options_are_used_or_refused():
     tree, mean = TreeClassifier("cart").fit(X, Y), TreeRegressor("cart").fit(X, NUMBERS)
     calls = [
-        lambda odd: tree.predict_proba(X, prior=odd),
+        lambda odd: tree.predict_proba(X, base_rates=odd),
         lambda odd: tree.predict(X, costs=odd),
         lambda odd: tree.predict_interval(X[:5], level=odd),
         lambda odd: mean.predict_interval(X[:5], level=odd),
@@ -129,7 +129,7 @@ def test_extreme_method_options_are_used_or_refused():
         lambda odd: copy(tree).update(X[:2], [odd, 0]),
         lambda odd: clone(tree).fit(X, Y, grow_rows=odd),
         lambda odd: clone(tree).fit(X, Y, memory=odd),
-        lambda odd: clone(ESTIMATORS["ranker"]).fit(X, Y, group=odd),
+        lambda odd: clone(ESTIMATORS["ranker"]).fit(X, Y, query=odd),
         lambda odd: tree.predict([[odd, 1, 1]]),
         lambda odd: tree.predict({"x0": odd, "x1": 1, "x2": 1}),
         tree.predict,

@@ -11,10 +11,11 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbeam
-from hornbeam import Table, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.errors import HornbeamWarning
 from hornbeam.estimators.inputs.fit_warnings import warn_about_classes
 from hornbeam.estimators.parameters.recipes import tree_fitter
+from hornbeam.tree import Table
 
 RNG = np.random.default_rng(0)
 N = 300

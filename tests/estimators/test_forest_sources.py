@@ -8,19 +8,24 @@ import pytest
 from sklearn.base import clone
 
 from hornbeam import ForestClassifier, ForestRegressor
-from hornbeam.data import LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.forest.from_source import fit_forest
 from hornbeam.ensembles.forest.growth import ForestGrowth
 from hornbeam.ensembles.forest.trainer import ForestTrainer
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Grower, Missing
-from hornbeam.out_of_core import Plan, count_on_all
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import MBranch
 from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.count import count_on_all
 from support.strategies_growing import random_table
 
 pytest.importorskip("pyarrow")
@@ -32,8 +37,8 @@ FORESTS = [
 ]
 ENGINES = [
     LocalEngine(),
-    LocalEngine(2, groups=3),
-    LocalEngine(groups=16, reverse=True),
+    LocalEngine(2, n_tasks=3),
+    LocalEngine(n_tasks=16, reverse=True),
 ]
 pytestmark = pytest.mark.filterwarnings("ignore:.*do not have OOB scores")
 
@@ -84,10 +89,10 @@ def test_files_and_engines_give_the_forest_of_the_rows_in_memory(case):
 def test_a_sample_is_grown_on_and_all_rows_are_counted(case):
     target, files, forest = case
     kind = Kind.NUMERIC if target == "price" else Kind.NOMINAL
-    source = ParquetSource.open(
+    source = scan_parquet(
         files,
         target=target,
-        weight="times",
+        sample_weight="times",
         target_kind=kind,
         class_weight=forest.get_params().get("class_weight"),
     )
@@ -152,7 +157,7 @@ def test_a_pickle_has_codes_and_grows_the_same_trees(max_bins, regression):
             ]
         )
         values = np.random.default_rng(0).normal(table.target)
-        table = Table.read(rows, values, sample_weight=table.weight, target=Kind.NUMERIC)
+        table = Table.read(rows, values, sample_weight=table.weight, target_kind=Kind.NUMERIC)
     recipe = Recipe(max_bins, Grower("squared_error" if regression else "entropy", max_features=3))
     trainer = ForestTrainer(recipe, 3, smoothers=(None, MBranch()), out_of_bag=True)
     rows = CanonicalRows.of(table, recipe)
@@ -168,7 +173,7 @@ def test_a_pickle_has_codes_and_grows_the_same_trees(max_bins, regression):
         __slots__ = ()
 
         def reduce(self, task, partitions, shared, **options):
-            return LocalEngine(groups=2).reduce(
+            return LocalEngine(n_tasks=2).reduce(
                 task, partitions, pickle.loads(pickle.dumps(shared)), **options
             )
 
@@ -203,12 +208,12 @@ def test_more_rows_than_fit_memory_are_refused(case):
 def test_votes_do_not_depend_on_the_number_of_tasks_with_predictions_out_of_range():
     """A smoother of a user may predict anything; sums stay whole numbers of 64 bits."""
     rng = np.random.default_rng(0)
-    table = Table.read(rng.random((60, 3)), rng.random(60), target=Kind.NUMERIC)
+    table = Table.read(rng.random((60, 3)), rng.random(60), target_kind=Kind.NUMERIC)
     recipe = Recipe(
         grower=Grower("squared_error"),
         smoother=lambda tree: with_belief(tree, tree.belief * 1e100, tree.borrowed),
     )
     trainer = ForestTrainer(recipe, 5, out_of_bag=True)
-    one, other = trainer.fit(table), trainer.fit(table, engine=LocalEngine(groups=5, reverse=True))
+    one, other = trainer.fit(table), trainer.fit(table, engine=LocalEngine(n_tasks=5, reverse=True))
     np.testing.assert_array_equal(one.out_of_bag, other.out_of_bag)
     assert np.nanmax(one.out_of_bag) == pytest.approx(table.numeric_target.values.max())

@@ -16,11 +16,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, ForestRegressor
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.ensembles.temperature import choose_temperature
 from hornbeam.errors import ParameterError, TreeError
-from hornbeam.evaluation import log_loss, rmse
+from hornbeam.evaluation import log_loss, probability_rmse
 from hornbeam.smoothing import HGS, Laplace
 
 CANCER = load_breast_cancer(return_X_y=True)
@@ -86,7 +86,7 @@ def test_smoothing_is_chosen_out_of_bag_or_passed():
     assert (chosen.predict_proba(DIABETES[0]) > 0).all()
     passed = ForestClassifier(3, smoothing=HGS(2.0)).fit(*IRIS)
     assert [tree.history[-1].name for tree in passed.forest_.trees] == ["hgs"] * 3
-    assert ForestRegressor(3, smoothing="shrinkage").fit(*DIABETES).smoother_ is not None
+    assert ForestRegressor(3, smoothing="hierarchical-shrinkage").fit(*DIABETES).smoother_ is not None
 
 
 DIABETES_CLASSES = DIABETES[0], DIABETES[1] > np.median(DIABETES[1])
@@ -133,7 +133,7 @@ def test_the_temperature_improves_test_probabilities():
     clf = ForestClassifier(30).fit(X, y)
     p, before = clf.predict_proba(X_new), replace(clf.forest_, temperature=1.0)
     plain = before.predict(Table.read(X_new, schema=before.schema))
-    assert rmse(y_new, p) < 0.8 * rmse(y_new, plain)
+    assert probability_rmse(y_new, p) < 0.8 * probability_rmse(y_new, plain)
     assert log_loss(y_new, p) < 0.6 * log_loss(y_new, plain)
     assert (p.argmax(axis=1) == plain.argmax(axis=1)).all()
 
@@ -185,7 +185,7 @@ def test_frames_with_categories_and_missing_values(missing, nominal):
     y = np.where((frame["drug"] == "b") | (frame["dose"] > 1), "ill", "well")
     frame.loc[rng.random(300) < 0.1, "dose"] = np.nan
     frame.loc[rng.random(300) < 0.1, "drug"] = None
-    clf = ForestClassifier(10, missing=missing, nominal=nominal).fit(frame, y)
+    clf = ForestClassifier(10, missing=missing, nominal_split=nominal).fit(frame, y)
     assert clf.score(frame, y) > 0.9
     assert clf.feature_names_in_.tolist() == ["dose", "drug"]
     p = clf.predict_proba(pd.DataFrame({"dose": [np.nan, 0.0], "drug": [None, "never seen"]}))

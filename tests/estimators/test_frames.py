@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import Kind
+from hornbeam.data.schema import Kind
 from hornbeam.errors import SchemaError
 from hornbeam.recipe import PRESETS
 
@@ -87,7 +87,7 @@ def stock(size, colour):
 @pytest.mark.parametrize("missing", ["own", "learned", "fractional"])
 @pytest.mark.parametrize("preset", ["id3", "cart"])
 def test_a_missing_value_stops_where_training_had_none(preset, missing, nominal, frame):
-    classifier = TreeClassifier(preset, missing=missing, nominal=nominal).fit(
+    classifier = TreeClassifier(preset, missing=missing, nominal_split=nominal).fit(
         frame(stock(SIZES, COLOURS)), LABELS
     )
     assert classifier.tree_.n_leaves == 3
@@ -109,7 +109,7 @@ def test_a_missing_value_stops_where_training_had_none(preset, missing, nominal,
 @pytest.mark.parametrize("frame", [in_pandas, pl.DataFrame, in_polars_categories, pa.table])
 @pytest.mark.parametrize("nominal", ["subset", "multiway"])
 def test_an_unseen_category_stops_at_its_split(nominal, frame):
-    classifier = TreeClassifier("id3", nominal=nominal).fit(frame(stock(SIZES, COLOURS)), LABELS)
+    classifier = TreeClassifier("id3", nominal_split=nominal).fit(frame(stock(SIZES, COLOURS)), LABELS)
     rows = frame(stock([1.0, 2.0], ["mauve", "mauve"]))
     np.testing.assert_array_equal(classifier.predict_proba(rows), [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
 

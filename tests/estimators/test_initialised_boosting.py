@@ -24,10 +24,11 @@ from hornbeam import (
     TreeClassifier,
     TreeRegressor,
 )
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import SquaredError
 from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.estimators.methods.initial_scores import InitialScores
+from hornbeam.interop import trusted_types
 from hornbeam.kernels.elementary import exp, log
 
 X, Y = load_diabetes(return_X_y=True)
@@ -100,9 +101,9 @@ def test_a_rate_starts_from_the_logarithm():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = rng.poisson(np.exp(X[:, 0])).astype(float)
-    both = BoostedTreesRegressor("poisson", n_estimators=1, learning_rate=1e-9, init=TreeRegressor()).fit(
-        X, y
-    )
+    both = BoostedTreesRegressor(
+        loss="poisson", n_estimators=1, learning_rate=1e-9, init=TreeRegressor()
+    ).fit(X, y)
     np.testing.assert_allclose(both.predict(X), np.maximum(both.init_.predict(X), 0.01 * y.mean()), rtol=1e-6)
 
 
@@ -112,7 +113,7 @@ def test_a_rate_of_zero_or_less_does_not_diverge(scale):
     rng = np.random.default_rng(1)
     X = rng.random((2000, 3))
     y = scale * rng.poisson(np.exp(4 * X[:, 0] - 3)).astype(float)
-    both = BoostedTreesRegressor("poisson", n_estimators=5, init=LinearRegression()).fit(X, y)
+    both = BoostedTreesRegressor(loss="poisson", n_estimators=5, init=LinearRegression()).fit(X, y)
     assert both.init_.predict(X).min() < 0
     assert both.predict(X).min() > 0
     assert both.score(X, y) > LinearRegression().fit(X, y).score(X, y)
@@ -232,7 +233,7 @@ def test_skops_needs_to_trust_no_more_types(tmp_path):
     skops = pytest.importorskip("skops.io")
     both = BoostedTreesRegressor(n_estimators=2, init=ForestRegressor(30)).fit(X, Y)
     skops.dump(both, tmp_path / "model.skops")
-    again = skops.load(tmp_path / "model.skops", trusted=hornbeam.trusted_types())
+    again = skops.load(tmp_path / "model.skops", trusted=trusted_types())
     np.testing.assert_array_equal(again.predict(X), both.predict(X))
 
 

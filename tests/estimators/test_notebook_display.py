@@ -56,7 +56,7 @@ def test_the_html_of_a_fitted_tree_contains_its_digest():
     assert tree.digest in page
     assert page.count('class="leaf"') == tree.n_leaves
     leaf = FITTED.leaves()
-    best = leaf.smoothed[0].argmax()
+    best = leaf.probability[0].argmax()
     assert f"{leaf.low[0, best]:.2f} to " in page
     assert "hornbeam-tree" not in TreeClassifier()._repr_html_()
 

@@ -22,10 +22,10 @@ from hornbeam import (
 )
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.estimators.persistence.files import pack, unpack
-from hornbeam.export import rules_dict, to_c, to_onnx
+from hornbeam.export import to_c, to_onnx
 from hornbeam.smoothing import HGS
-from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
+from hornbeam.storage.model import Model
 from support.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
@@ -52,7 +52,7 @@ FOREST = {
     "bootstrap": st.booleans(),
     "smoothing": st.sampled_from(["auto", None, "m-branch"]),
     "missing": st.sampled_from(["own", "learned"]),
-    "nominal": st.sampled_from(["subset", "multiway"]),
+    "nominal_split": st.sampled_from(["subset", "multiway"]),
     "max_features": st.sampled_from(["sqrt", 2, 0.5, None]),
     "monotonic_cst": st.sampled_from([None, {"dose": 1}]),
     "random_state": st.sampled_from([None, 3]),
@@ -134,7 +134,9 @@ LOSSES = [("squared_error", None), ("absolute_error", None), ("quantile", 0.9), 
 @examples(12)
 def test_boosted_regressors(parameters, loss):
     name, quantile = loss
-    reg = BoostedTreesRegressor(name, quantile=quantile, **{"n_estimators": 3} | parameters).fit(ROWS, AMOUNT)
+    reg = BoostedTreesRegressor(loss=name, quantile=quantile, **{"n_estimators": 3} | parameters).fit(
+        ROWS, AMOUNT
+    )
     again = reloaded(reg)
     check(again, reg)
     assert again.boosted_.digest == reg.boosted_.digest
@@ -144,7 +146,7 @@ def test_boosted_regressors(parameters, loss):
 @examples(6)
 def test_rankers(parameters):
     ranker = BoostedTreesRanker(**{"n_estimators": 3} | parameters)
-    ranker.fit(ROWS, np.clip(AMOUNT.round(), 0, 4), group=np.arange(N) // 9)
+    ranker.fit(ROWS, np.clip(AMOUNT.round(), 0, 4), query=np.arange(N) // 9)
     again = reloaded(ranker)
     check(again, ranker)
     assert again.boosted_.digest == ranker.boosted_.digest
@@ -204,7 +206,7 @@ def grown(labels="words"):
 def test_rules(labels, given_):
     clf = RuleClassifier(given_(labels), alpha=0.5).fit(ROWS, LABELS[labels])
     again = reloaded(clf)
-    assert rules_dict(again.rules_) == rules_dict(clf.rules_)
+    assert again.rules_.to_json() == clf.rules_.to_json()
     assert again.source_tree_.digest == clf.source_tree_.digest
     for method in ("predict", "predict_proba", "apply"):
         np.testing.assert_array_equal(getattr(again, method)(ROWS), getattr(clf, method)(ROWS))
@@ -216,13 +218,13 @@ def test_rules(labels, given_):
     plain = (clf.alpha, clf.confidence, clf.costs, clf.random_state, clf.n_jobs)
     assert plain == (again.alpha, again.confidence, again.costs, again.random_state, again.n_jobs)
     refitted = again.fit(ROWS, LABELS[labels])
-    assert rules_dict(refitted.rules_) == rules_dict(clf.rules_), "the estimator is saved too"
+    assert refitted.rules_.to_json() == clf.rules_.to_json(), "the estimator is saved too"
 
 
 def test_rules_are_text_and_compared_one_by_one():
     clf = RuleClassifier().fit(ROWS, LABELS["words"])
     document = json.loads(encode(pack(clf)))
-    assert (document["kind"], document["version"]) == ("rules", [1, 2])
+    assert (document["kind"], document["version"]) == ("rules", [1, 5])
     other = RuleClassifier(alpha=3.0).fit(ROWS, LABELS["words"])
     changed = hornbeam.diff(clf, other).settings
     assert "alpha: 1.0, now 3.0" in changed
@@ -273,7 +275,7 @@ PACKED = {
     "means": pack(ForestRegressor(2).fit(ROWS, AMOUNT)),
     "forest": pack(ForestClassifier(2).fit(ROWS, LABELS["words"])),
     "boosted": pack(BoostedTreesClassifier(n_estimators=2, min_samples_leaf=3).fit(ROWS, LABELS["three"])),
-    "number": pack(BoostedTreesRegressor("poisson", n_estimators=2).fit(ROWS, AMOUNT)),
+    "number": pack(BoostedTreesRegressor(loss="poisson", n_estimators=2).fit(ROWS, AMOUNT)),
 }
 
 
@@ -337,10 +339,18 @@ def test_exports_refuse_several_trees(export):
     for model in (clf, clf.forest_):
         with pytest.raises(
             ParameterError,
-            match=r"predicts with several trees; expected .* a Tree: .*hornbeam.save.* hornbeam.distill",
+            match=r"predicts with several trees; expected .* a Tree: .*hornbeam.save.*teacher=model",
         ):
             export(model)
-    with pytest.raises(ParameterError, match="predicts with rules; expected one tree: show its rules_"):
+    with pytest.raises(
+        ParameterError, match=r"This is a RuleClassifier, which predicts with rules.* Fit a Tree"
+    ):
+        export(RuleClassifier())
+    with pytest.raises(ParameterError, match="predicts with several trees"):
+        export(ForestClassifier())
+    with pytest.raises(ParameterError, match=r"This is the class TreeClassifier; expected .* not a class"):
+        export(TreeClassifier)
+    with pytest.raises(ParameterError, match="predicts with rules; expected one tree: print its rules_"):
         export(RuleClassifier().fit(ROWS, LABELS["words"]))
     with pytest.raises(ParameterError, match="This is a TreeClassifier; expected a fitted TreeClassifier"):
         export(TreeClassifier())

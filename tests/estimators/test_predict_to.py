@@ -21,13 +21,15 @@ from hornbeam import (
     ForestClassifier,
     ForestRegressor,
     RuleClassifier,
-    Table,
     TreeClassifier,
     TreeRegressor,
     save,
 )
-from hornbeam.data import LocalEngine, MemorySource, ParquetSource
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.sources import MemorySource
 from hornbeam.errors import DataError, EngineError, ParameterError, StorageError
+from hornbeam.tree import Table
 
 pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq
@@ -164,7 +166,7 @@ def test_units_row_groups_and_engines_do_not_matter(sizes, group, tasks, reverse
             begin += size
         to = Path(place, "to")
         paths = [f"{place}/{at}.parquet" for at in range(len(sizes))]
-        engine = LocalEngine(n_jobs=2, groups=tasks, reverse=reverse)
+        engine = LocalEngine(n_jobs=2, n_tasks=tasks, reverse=reverse)
         written = TREE.predict_to(paths, to, keep=["number"], engine=engine)
         assert len(written.files) == sum(-(-size // group) for size in sizes)
         first = {file.name: file.read_bytes() for file in to.iterdir()}
@@ -213,7 +215,7 @@ def test_a_tree_without_splits_predicts_all_rows(files, tmp_path):
 
 def test_sources_and_rows_in_memory(files, tmp_path):
     expected = TREE.predict_proba(ROWS)[:, 0]
-    source = ParquetSource.open(files, target=None, schema=TREE.tree_.schema)
+    source = scan_parquet(files, target=None, schema=TREE.tree_.schema)
     blocks = MemorySource(Table.read(ROWS, schema=TREE.tree_.schema), block=100)
     for name, X, n_files in (("source", source, 9), ("blocks", blocks, 9), ("frame", ROWS, 1)):
         assert len(TREE.predict_to(X, tmp_path / name).files) == n_files
@@ -222,11 +224,11 @@ def test_sources_and_rows_in_memory(files, tmp_path):
 
 def test_a_source_with_other_categories_is_refused(files, tmp_path):
     """Its codes would be taken for other categories."""
-    other = ParquetSource.open(files / "1.parquet", target=None, features=list(ROWS))
+    other = scan_parquet(files / "1.parquet", target=None, features=list(ROWS))
     for predict in (TREE.predict_proba, lambda X: TREE.predict_to(X, tmp_path / "to")):
         with pytest.raises(ParameterError, match="the feature 'ward' has other categories"):
             predict(other)
-    narrow = ParquetSource.open(files, target=None, features=["ward"])
+    narrow = scan_parquet(files, target=None, features=["ward"])
     with pytest.raises(ParameterError, match="the feature 'dose' is absent"):
         TREE.predict_to(narrow, tmp_path / "to")
 

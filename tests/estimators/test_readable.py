@@ -9,15 +9,15 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_
 from sklearn.model_selection import cross_val_predict
 
 import hornbeam
-from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.data import Table
+from hornbeam import ForestClassifier, TreeClassifier, TreeRegressor
+from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.teacher import fit_teacher
 from hornbeam.errors import ParameterError, SchemaError
 from hornbeam.estimators.methods.column_names import required_columns
-from hornbeam.evaluation import rmse
-from hornbeam.explain import interval
+from hornbeam.evaluation import probability_rmse
 from hornbeam.recipe import Recipe
+from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.evidence.count import count_rows
 
 IRIS = load_iris(return_X_y=True)
@@ -79,7 +79,7 @@ def test_the_order_of_the_rows_and_threads_change_nothing():
 def test_probabilities_are_better_than_those_of_the_same_number_of_leaves():
     X, y = load_breast_cancer(return_X_y=True)
     losses = [
-        rmse(y, cross_val_predict(classifier, X, y, method="predict_proba", cv=3))
+        probability_rmse(y, cross_val_predict(classifier, X, y, method="predict_proba", cv=3))
         for classifier in (TreeClassifier("readable", max_leaf_nodes=4), TreeClassifier(max_leaf_nodes=4))
     ]
     assert losses[0] < losses[1] - 0.03
@@ -205,7 +205,7 @@ def test_a_feature_may_have_hundreds_of_categories():
     )
     classifier = TreeClassifier("readable", max_leaf_nodes=4).fit(X[:2000], y[:2000])
     assert classifier.tree_.skeleton.feature[0] == 0
-    assert rmse(y[2000:], classifier.predict_proba(X[2000:])) < 0.45
+    assert probability_rmse(y[2000:], classifier.predict_proba(X[2000:])) < 0.45
 
 
 def test_classes_that_are_told_apart_with_certainty_do_no_harm():
@@ -294,7 +294,7 @@ def test_parameters_of_growing_are_refused(parameters):
         ({"slopes": 4}, "slopes=4: expected 'auto', or a whole number from 0 to 3"),
         ({"slopes": "many"}, "slopes='many': expected"),
         ({"teacher": None}, "teacher=None: slopes and the preset 'readable' need a teacher"),
-        ({"teacher": "boosting"}, "teacher='boosting': expected 'auto', 'ensemble' or None"),
+        ({"teacher": "boosting"}, "teacher='boosting': expected 'auto', 'ensemble', an estimator or None"),
     ],
 )
 def test_wrong_parameters_are_explained(parameters, message):
@@ -347,7 +347,7 @@ def test_intervals_are_calibrated_by_fit_and_again_on_demand(kind):
     X, y = lending(300)
     number = np.where(y == "bad", 1.0, 0.0) + X["income"].to_numpy() / 1e5
     if kind == "distilled":
-        model = hornbeam.distill(None, X, y, max_leaf_nodes=4)
+        model = TreeClassifier(teacher=ForestClassifier(30), max_leaf_nodes=4).fit(X, y)
     elif kind == "of numbers":
         model, y = TreeRegressor("readable", max_leaf_nodes=4).fit(X, number), number
     else:

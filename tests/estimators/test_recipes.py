@@ -11,13 +11,13 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, TreeClassifier
-from hornbeam.data import Table
-from hornbeam.growing import Criterion
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HDP, HGS, Laplace
 from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
-from hornbeam.tuning import CrossValidated
+from hornbeam.tuning.cross_validated import CrossValidated
 from support.examples import examples
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -45,10 +45,10 @@ def test_auto_is_the_value_of_the_preset(preset):
 
 def test_a_parameter_overrides_the_preset():
     classifier = TreeClassifier(
-        "c4.5", criterion="gini", nominal="subset", missing="learned", smoothing="laplace", pruning=None
+        "c4.5", criterion="gini", nominal_split="subset", missing="learned", smoothing="laplace", pruning=None
     ).fit(X, y)
     step = grown(classifier)
-    assert (step["criterion"], step["nominal"], step["missing"]) == ("gini", "subset", "learned")
+    assert (step["criterion"], step["nominal_split"], step["missing"]) == ("gini", "subset", "learned")
     assert [step.name for step in classifier.tree_.history] == ["grow", "laplace"]
 
 
@@ -56,8 +56,8 @@ def test_a_parameter_overrides_the_preset():
 def test_the_random_state_is_the_seed_of_hdp(estimator):
     estimator = estimator.set_params(smoothing="hdp", random_state=3).fit(X, y)
     tree = estimator.tree_ if hasattr(estimator, "tree_") else estimator.forest_.trees[0]
-    assert dict(tree.history[-1].parameters)["seed"] == 3
-    passed = clone(estimator).set_params(smoothing=HDP(seed=3)).fit(X, y)
+    assert dict(tree.history[-1].parameters)["random_state"] == 3
+    passed = clone(estimator).set_params(smoothing=HDP(random_state=3)).fit(X, y)
     assert np.array_equal(estimator.predict_proba(X), passed.predict_proba(X))
 
 

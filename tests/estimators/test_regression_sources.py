@@ -5,13 +5,15 @@ import pandas as pd
 import pytest
 
 from hornbeam import TreeClassifier, TreeRegressor, load, save
-from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 
 pytest.importorskip("pyarrow")
 
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.files.parquet import scan_parquet
 
 FEATURES = ["area", "rooms", "town"]
 SMALL = 10_000  # bytes: these rows do not fit
@@ -49,8 +51,8 @@ def folder(tmp_path_factory):
 
 
 def opened(folder, weight=None):
-    return ParquetSource.open(
-        folder, target="price", weight=weight, features=FEATURES, target_kind=Kind.NUMERIC
+    return scan_parquet(
+        folder, target="price", sample_weight=weight, features=FEATURES, target_kind=Kind.NUMERIC
     )
 
 
@@ -67,7 +69,7 @@ def test_a_source_has_the_units_of_all_rows_in_memory(folder, weight):
         ROWS[FEATURES],
         ROWS["price"],
         sample_weight=None if weight is None else ROWS[weight],
-        target=Kind.NUMERIC,
+        target_kind=Kind.NUMERIC,
     )
     parts = [source.read(partition) for partition in source.partitions()]
     assert {(part.numeric_target.unit, part.numeric_target.square_unit, part.unit) for part in parts} == {
@@ -84,7 +86,7 @@ def test_files_larger_than_memory(folder, tmp_path, weight):
     """Level by level, with and without a cache, for several groups of partitions."""
     parameters = {"smoothing": "m-branch", "max_depth": 5}
     expected = in_memory(weight, **parameters).tree_
-    engines = (LocalEngine(groups=1), LocalEngine(groups=3, reverse=True), LocalEngine(groups=16))
+    engines = (LocalEngine(n_tasks=1), LocalEngine(n_tasks=3, reverse=True), LocalEngine(n_tasks=16))
     for cache, engine in zip((None, False, tmp_path), engines, strict=True):
         options = {"memory": SMALL, "cache": cache, "engine": engine}
         reg = TreeRegressor(**parameters).fit(opened(folder, weight), **options)
@@ -108,7 +110,7 @@ def test_files_that_fit_memory_give_the_model_of_their_rows(folder, settings):
 def test_cross_fitted_smoothing_by_level_does_not_depend_on_the_engine(folder):
     one, other = (
         TreeRegressor().fit(opened(folder), memory=SMALL, engine=engine)
-        for engine in (LocalEngine(), LocalEngine(2, groups=5, reverse=True))
+        for engine in (LocalEngine(), LocalEngine(2, n_tasks=5, reverse=True))
     )
     assert one.tree_.digest == other.tree_.digest
     assert one.tree_.history[-1].name == other.tree_.history[-1].name
@@ -137,7 +139,7 @@ def test_wrong_targets_are_refused(folder, tmp_path):
     with pytest.raises(DataError, match=r"not numbers.*Class labels need a classifier"):
         TreeRegressor().fit(folder, "town")
     with pytest.raises(ParameterError, match="class_weight was given, and the target is numeric"):
-        ParquetSource.open(folder, target="price", target_kind=Kind.NUMERIC, class_weight="balanced")
+        scan_parquet(folder, target="price", target_kind=Kind.NUMERIC, class_weight="balanced")
     holes = ROWS[["rooms", "price"]].copy()
     holes.loc[3, "price"] = np.nan
     holes.to_parquet(tmp_path / "holes.parquet")

@@ -13,12 +13,14 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbeam import RuleClassifier, Table, TreeClassifier, candidate_splits, load, model_card, report
-from hornbeam.editing import TreeEditor
+from hornbeam import RuleClassifier, TreeClassifier, load, model_card, report
+from hornbeam.editing.editor import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError
+from hornbeam.explain.candidates.list_splits import candidate_splits
 from hornbeam.interop import from_sklearn
 from hornbeam.plots import LeafDisplay, TreeDisplay
-from hornbeam.rules import choose_rules, extract, simplify
+from hornbeam.rules.extract import extract
+from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.statistics import rate_bounds
 
@@ -38,12 +40,11 @@ def test_fit_is_extract_simplify_and_choose():
     clf = RuleClassifier(confidence=0.1, alpha=2.0, random_state=3).fit(X, y)
     table = Table.read(X, y)
     tree = TreeClassifier("c4.5", pruning="collapse").fit(X, y).tree_
-    rules = choose_rules(
-        simplify(extract(tree, merge=False), table, confidence=0.1), table, alpha=2.0, seed=3
-    )
+    rules = extract(tree, merge=False).simplify(table, None, confidence=0.1)
+    rules = rules.choose(table, None, alpha=2.0, random_state=3)
     assert clf.source_tree_.digest == tree.digest
     assert [rule.conditions for rule in clf.rules_] == [rule.conditions for rule in rules]
-    assert (clf.predict_proba(X) == rules.predict(table)).all()
+    assert (clf.predict_proba(X) == rules.predict_proba(table)).all()
 
 
 def test_rules_are_as_accurate_as_their_tree():
@@ -102,8 +103,8 @@ def test_intervals_contain_the_probabilities():
     p, (low, high) = clf.predict_proba(X), clf.predict_interval(X, level=0.8)
     assert ((low <= p) & (p <= high)).all()
     rule = clf.rules_[0]
-    expected = rate_bounds(rule.belief, np.full(2, rule.decided.sum()), 0.8)
-    np.testing.assert_allclose(rule.interval(0.8), expected)
+    expected = rate_bounds(rule.probability, np.full(2, rule.decided.sum()), 0.8)
+    np.testing.assert_allclose(rule.interval(level=0.8), expected)
 
 
 def test_any_tree_is_accepted():
@@ -172,10 +173,10 @@ def test_reports_plots_and_edits_refuse_rules_instead_of_using_their_tree():
         lambda: TreeDisplay.from_estimator(clf),
         lambda: LeafDisplay.from_estimator(clf),
         lambda: candidate_splits(clf, train, known),
-        lambda: TreeEditor.of(clf, train, known),
+        lambda: TreeEditor._of(clf, train, known),
     ):
         with pytest.raises(
-            ParameterError, match=r"This is a RuleClassifier, .*rules_text, or pass source_tree_"
+            ParameterError, match=r"This is a RuleClassifier, .*print its rules_, .*or pass source_tree_"
         ):
             use()
 

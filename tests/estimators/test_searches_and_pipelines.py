@@ -89,21 +89,14 @@ def test_a_column_name_as_target_is_refused_in_memory():
         TreeClassifier().fit(X, "pay")
 
 
-def test_a_dask_frame_is_refused_without_a_client():
+def test_a_dask_frame_is_refused_without_a_client(tmp_path):
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(X, npartitions=2)
     with pytest.raises(ParameterError, match=r"no current client of Dask.*distributed\.Client"):
         TreeClassifier().fit(frame, Y)
-    with pytest.raises(TypeError, match=r"lazy frame of dask.*compute\(\) first, or fit .* with a client"):
-        TreeClassifier().fit(X, Y).explain(frame)
-
-
-def test_a_dask_classifier_is_saved_as_its_tree_classifier(tmp_path):
-    pytest.importorskip("distributed")
-    clf = hornbeam.DaskTreeClassifier(TreeClassifier(max_depth=2)).fit(X, Y)
-    hornbeam.save(clf, tmp_path / "m.hornbeam")
-    again = hornbeam.load(tmp_path / "m.hornbeam")
-    assert type(again) is TreeClassifier
-    assert again.get_params() == TreeClassifier(max_depth=2).get_params()
-    assert again.tree_.digest == clf.tree_.digest
-    assert not hornbeam.diff(clf, TreeClassifier(max_depth=2).fit(X, Y))
+    clf = TreeClassifier().fit(X, Y)
+    message = r"lazy frame of dask.*compute\(\) first, or write .* to_parquet"
+    with pytest.raises(DataError, match=message):
+        clf.explain(frame)
+    with pytest.raises(DataError, match=message):
+        clf.predict_to(frame, tmp_path / "predictions")

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbeam import TreeClassifier
+from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS
 
@@ -224,3 +224,11 @@ def test_the_row_predictor_equals_predict_proba():
     predicted = [predict(row) for row in X]
     assert predicted == [predict(tuple(row.tolist())) for row in X]
     np.testing.assert_array_equal(predicted, classifier.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", [TreeClassifier, TreeRegressor, ForestClassifier, ForestRegressor])
+def test_how_to_fit_is_not_routed(kind):
+    """`engine`, `memory`, `cache` and `grow_rows` say how to fit, and are no metadata of rows."""
+    assert set(kind().get_metadata_routing().fit.requests) == {"sample_weight", "groups"}
+    with config_context(enable_metadata_routing=True), pytest.raises(TypeError, match="memory"):
+        kind().set_fit_request(memory=True)

@@ -5,14 +5,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hornbeam
-from hornbeam.data import MemorySource, Table
-from hornbeam.errors import InteropError, ParameterError
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.errors import InteropError
 from hornbeam.estimators.inputs.prediction_columns import TreeColumns
-from hornbeam.evaluation import ScoreSums
-from hornbeam.evaluation.tree_scores import score_tree, tree_reliability
+from hornbeam.evaluation import scores
+from hornbeam.evaluation.scores import ScoreSums
 from hornbeam.interop import to_sklearn
 from hornbeam.tree import with_slopes
-from hornbeam.tree.evidence.base_rate import adjust_to_prior
+from hornbeam.tree.evidence.base_rate import adjust_to_rates
 from hornbeam.tree.route import predict_rows
 from support.reference_slopes import decided, predicted
 from support.strategies import slopes_of
@@ -47,7 +48,7 @@ def test_costs_and_priors_work_on_the_probabilities():
     assert_array_equal(clf.predict(ROWS, costs=costs), clf.classes_[(p @ costs).argmin(axis=1)])
     prior = np.array([0.2, 0.2, 0.6])
     rate = clf.tree_.evidence[0] / clf.tree_.evidence[0].sum()
-    assert_allclose(clf.predict_proba(ROWS, prior=prior), adjust_to_prior(p, prior / rate), rtol=1e-9)
+    assert_allclose(clf.predict_proba(ROWS, base_rates=prior), adjust_to_rates(p, prior / rate), rtol=1e-9)
     with_costs = fitted(costs=costs)
     assert_array_equal(with_costs.predict(ROWS), with_costs.classes_[with_costs.tree_.decision(p)])
 
@@ -68,11 +69,9 @@ def test_scores_are_those_of_the_rows():
     table = Table.read(X, clf._read_target(Y), schema=clf.tree_.schema)
     p = predict_rows(clf.tree_, table)
     expected = ScoreSums.of(table.target, p, labels=range(3))
-    found = score_tree(clf.tree_, MemorySource(table, block=70))
-    for measure in ("log_loss", "brier_score", "rmse", "zero_one_loss"):
-        assert getattr(found, measure) == pytest.approx(getattr(expected, measure), rel=1e-12)
-    with pytest.raises(ParameterError, match=r"leaves of the tree have slopes.*Pass reliability_curve"):
-        tree_reliability(clf.tree_, MemorySource(table), clf.tree_.schema.classes[0])
+    found = scores(clf.tree_, MemorySource(table, block=70)).model
+    for measure in ("log_loss", "brier_score", "zero_one_loss"):
+        assert found[measure] == pytest.approx(getattr(expected, measure), rel=1e-12)
 
 
 def test_the_command_line_decides_the_same():

@@ -33,7 +33,7 @@ def data(seed=0, n_rows=300, n_classes=3):
 @pytest.mark.parametrize("smoothing", ["hgs", "laplace", HierarchicalShrinkage(5.0)])
 def test_predictions_are_those_of_the_smoothed_tree(smoothing):
     X, y = data()
-    clf = SmoothedClassifier(DecisionTreeClassifier(random_state=0), smoothing).fit(X, y)
+    clf = SmoothedClassifier(DecisionTreeClassifier(random_state=0), smoothing=smoothing).fit(X, y)
     smoother = HGS() if smoothing == "hgs" else Laplace() if smoothing == "laplace" else smoothing
     expected = smoother(from_sklearn(clf.estimator_))
     assert clf.trees_[0].digest == expected.digest

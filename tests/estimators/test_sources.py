@@ -9,12 +9,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from hornbeam import ForestClassifier, Table, TreeClassifier, TreeRegressor, load, save
-from hornbeam.data import LocalEngine, MemorySource
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam import ForestClassifier, RuleClassifier, TreeClassifier, TreeRegressor, load, save
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import ParquetSource, scan_parquet
+from hornbeam.data.rows import open_rows
+from hornbeam.data.sources import MemorySource
 from hornbeam.errors import HornbeamError, ParameterError, SchemaError
 from hornbeam.logger import log_progress
-from hornbeam.out_of_core import Plan
+from hornbeam.out_of_core.plan import Plan
+from hornbeam.tree import Table
+from support.recording_engines import Counting
 
 FEATURES = ["dose", "visits", "ward"]
 
@@ -78,7 +82,7 @@ def test_files_and_rows_give_the_same_model(rows, folder, settings):
         str,
         lambda folder: f"{folder}/part-*.parquet",
         lambda folder: sorted(folder.glob("*.parquet")),
-        lambda folder: ParquetSource.open(folder, target="is", weight="times"),
+        lambda folder: scan_parquet(folder, target="is", sample_weight="times"),
     ],
     ids=["folder", "text", "pattern", "list", "source"],
 )
@@ -102,8 +106,27 @@ def test_predictions_of_files_equal_those_in_memory(rows, folder):
     ):
         np.testing.assert_array_equal(from_files, in_memory)
     prior = {"ill": 0.01, "well": 0.99}
-    np.testing.assert_array_equal(clf.predict_proba(folder, prior=prior), clf.predict_proba(X, prior=prior))
+    np.testing.assert_array_equal(
+        clf.predict_proba(folder, base_rates=prior), clf.predict_proba(X, base_rates=prior)
+    )
     np.testing.assert_array_equal(clf.predict(X=str(folder)), clf.predict(X))
+
+
+@pytest.mark.parametrize("model", [TreeClassifier("cart"), ForestClassifier(3), RuleClassifier()], ids=str)
+def test_scores_of_files_equal_those_in_memory(rows, folder, model):
+    model.fit(rows[FEATURES], rows["is"])
+    for weight in (None, "times"):
+        expected = model.score(rows[FEATURES], rows["is"], None if weight is None else rows[weight])
+        assert model.score(folder, "is", weight) == expected
+    source = open_rows(folder, "is", schema=model._schema)
+    assert model.score(source) == model.score(folder, "is")
+    with pytest.raises(ParameterError, match="expected the name of their column"):
+        model.score(folder, rows["is"])
+
+
+def test_the_score_of_numbers_in_files(rows, folder):
+    model = TreeRegressor("cart", max_depth=3).fit(rows[FEATURES[1:]], rows["times"])
+    assert model.score(folder, "times") == model.score(rows[FEATURES[1:]], rows["times"])
 
 
 def test_a_model_fitted_to_files_is_saved_like_any_other(folder, tmp_path):
@@ -124,6 +147,33 @@ def test_files_larger_than_memory(rows, folder, tmp_path):
     assert any(tmp_path.iterdir())
     sampled = TreeClassifier("cart").fit(folder, "is", "times", grow_rows=500, engine=LocalEngine(2))
     assert sampled.tree_.rows[0] == 1500
+
+
+class Mortal(Counting):
+    """An engine that fails after some passes."""
+
+    def reduce(self, *arguments, **options):
+        if self.n_calls == self.life:
+            raise KeyboardInterrupt
+        return super().reduce(*arguments, **options)
+
+
+def test_an_interrupted_fit_continues_from_its_cache(rows, folder, tmp_path):
+    expected = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], rows["times"])
+
+    def fit(life):
+        engine = Mortal()
+        engine.life = life
+        clf = TreeClassifier("cart").fit(folder, "is", "times", memory=5_000, cache=tmp_path, engine=engine)
+        return clf.tree_.digest, engine.n_calls
+
+    for life in range(8, 12):
+        with pytest.raises(KeyboardInterrupt):
+            fit(life)
+    [checkpoint] = tmp_path.glob("growing-*.checkpoint")
+    digest, n_calls = fit(None)
+    assert (digest, checkpoint.exists()) == (expected.tree_.digest, False)
+    assert (digest, n_calls) < fit(None)  # all passes
 
 
 def test_beyond_memory_the_default_has_the_splits_and_counts_of_the_rows_in_memory(tmp_path):
@@ -206,7 +256,7 @@ def test_progress_is_logged_once_in_five_seconds(caplog, monkeypatch):
 
 def test_the_memory_of_a_plan_is_that_of_the_page(folder):
     """Figures of docs/scale.md: imports, 4.5 times a partition for each thread, 2.5 or 4.5 times the rows."""
-    source = ParquetSource.open(folder, target="is", weight="times")
+    source = scan_parquet(folder, target="is", sample_weight="times")
     width, largest = 8 + 8 + 4 + 12, 120
     for mode, rows, forest, threads, factor in (
         ("in-memory", 1_500, False, 1, 2.5),
@@ -234,10 +284,10 @@ def test_growing_on_a_sample_of_rows_in_memory(rows):
 
 
 def test_a_source_with_class_weights_is_fitted_like_its_files(folder):
-    classes = ParquetSource.open(folder, target="is").schema.classes
+    classes = scan_parquet(folder, target="is").schema.classes
     mapping = dict(zip(classes, (1.0, 4.0, 1.0), strict=False))
     for weights in ("balanced", mapping):
-        weighted = ParquetSource.open(folder, target="is", class_weight=weights)
+        weighted = scan_parquet(folder, target="is", class_weight=weights)
         clf = TreeClassifier("cart", class_weight=weights)
         assert clf.fit(weighted).tree_.digest == clf.fit(folder, "is").tree_.digest
     with pytest.raises(SchemaError, match="other class weights"):
@@ -249,7 +299,7 @@ def test_wrong_arguments_for_files_are_refused(rows, folder):
         TreeClassifier().fit(folder)
     with pytest.raises(ParameterError, match="sample_weight is a Series; expected the name"):
         TreeClassifier().fit(folder, "is", rows["times"])
-    source = ParquetSource.open(folder, target="is")
+    source = scan_parquet(folder, target="is")
     with pytest.raises(ParameterError, match="X is a Source, which has its labels"):
         TreeClassifier().fit(source, rows["is"])
     with pytest.raises(ParameterError, match="X is a Source, which has no class weights"):

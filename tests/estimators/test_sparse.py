@@ -72,8 +72,7 @@ def test_word_counts_of_texts_can_be_split():
     assert pipe.predict(["bad bark", "good bark"]).tolist() == [0, 1]
 
 
-def test_a_sparse_matrix_can_be_distilled():
-    tree = hornbeam.distill(None, sparse.csr_array(DENSE), LABELS)
-    np.testing.assert_array_equal(
-        tree.predict_proba(DENSE), hornbeam.distill(None, DENSE, LABELS).predict_proba(DENSE)
-    )
+def test_a_teacher_takes_a_sparse_matrix():
+    tree = hornbeam.TreeClassifier(teacher=hornbeam.ForestClassifier(30), max_leaf_nodes=4)
+    expected = tree.fit(DENSE, LABELS).predict_proba(DENSE)
+    np.testing.assert_array_equal(tree.fit(sparse.csr_array(DENSE), LABELS).predict_proba(DENSE), expected)

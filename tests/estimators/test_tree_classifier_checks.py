@@ -6,7 +6,7 @@ from hornbeam import TreeClassifier
 from hornbeam.recipe import PRESETS
 
 COMPANY = [
-    TreeClassifier(criterion="hellinger", nominal="multiway", smoothing="laplace", pruning="collapse"),
+    TreeClassifier(criterion="hellinger", nominal_split="multiway", smoothing="laplace", pruning="collapse"),
     TreeClassifier(max_leaf_nodes=4, max_bins=20, class_weight="balanced", n_jobs=2),
 ]
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_predict
 
 import hornbeam
 from hornbeam import TreeRegressor
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
 from hornbeam.export import to_c, to_python, to_sql, to_text
 
@@ -104,8 +104,8 @@ def test_leaves_are_listed(diabetes):
     leaves = TreeRegressor("cart", max_depth=1).fit(*diabetes).leaves()
     assert "90 % interval" in repr(leaves).splitlines()[0]
     assert len(repr(leaves).splitlines()) == 3
-    assert set(leaves.to_dict()) == {"node", "rows", "borrowed", "rule", "raw", "smoothed", "low", "high"}
-    assert (leaves.low < leaves.smoothed).all()
+    assert set(leaves.to_dict()) == {"node", "rows", "borrowed", "rule", "raw", "prediction", "low", "high"}
+    assert (leaves.low < leaves.probability).all()
 
 
 def test_constraints_hold_after_smoothing():

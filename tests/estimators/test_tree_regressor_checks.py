@@ -5,7 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hornbeam import TreeRegressor
 from hornbeam.recipe import REGRESSION_PRESETS
 
-COMPANY = [TreeRegressor("cart", nominal="multiway", max_leaf_nodes=4, max_bins=8, n_jobs=2)]
+COMPANY = [TreeRegressor("cart", nominal_split="multiway", max_leaf_nodes=4, max_bins=8, n_jobs=2)]
 
 
 @parametrize_with_checks([*map(TreeRegressor, REGRESSION_PRESETS), *COMPANY])

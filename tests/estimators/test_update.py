@@ -11,12 +11,13 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 import hornbeam
-from hornbeam import Table, Tree, TreeClassifier
+from hornbeam import Tree, TreeClassifier
 from hornbeam.errors import DataError, ParameterError, SchemaError, TreeError
 from hornbeam.estimators.persistence.files import pack, unpack
-from hornbeam.smoothing import HGS, MEstimate, replay, smoothers_of
+from hornbeam.smoothing import HGS, MEstimate
+from hornbeam.smoothing.replay import replay, smoothers_of
 from hornbeam.storage.file import decode, encode
-from hornbeam.tree import with_belief
+from hornbeam.tree import Table, with_belief
 from hornbeam.tree.evidence.count import count_at_nodes
 from support.examples import examples
 
@@ -43,8 +44,8 @@ def fitted(draw):
     clf = TreeClassifier(
         draw(st.sampled_from(["default", "cart", "c4.5", "c4.4"])),
         missing=missing,
-        nominal=draw(st.sampled_from(["multiway", "subset"])),
-        smoothing=draw(st.sampled_from(["auto", "auto", None, "laplace", "hgs", "hgs-gradient", "m-branch"])),
+        nominal_split=draw(st.sampled_from(["multiway", "subset"])),
+        smoothing=draw(st.sampled_from(["auto", "auto", None, "laplace", "hgs", "gradient-hgs", "m-branch"])),
         class_weight=draw(st.sampled_from([None, "balanced"])),
         monotonic_cst=draw(st.sampled_from([None, [1, -1, 0]])) if missing != "fractional" else None,
     )

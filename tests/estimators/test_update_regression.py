@@ -8,11 +8,11 @@ from sklearn.datasets import load_diabetes
 
 import hornbeam
 from hornbeam import TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.tree import add_rows, decay, remove_rows
 from hornbeam.tree.evidence.count import recount
+from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from support.examples import examples
 
 
@@ -45,7 +45,7 @@ def test_update_is_the_mean_of_all_rows(diabetes):
     X, y = diabetes
     reg = TreeRegressor("cart", max_depth=3).fit(X[:300], y[:300])
     reg.update(X[300:], y[300:])
-    whole = recount(reg.tree_, Table.read(X, y, target=Kind.NUMERIC))
+    whole = recount(reg.tree_, Table.read(X, y, target_kind=Kind.NUMERIC))
     np.testing.assert_allclose(reg.tree_.belief, whole.belief, rtol=1e-12)
     np.testing.assert_array_equal(reg.tree_.rows, whole.rows)
 
@@ -65,7 +65,7 @@ def test_the_other_half_can_be_forgotten(diabetes):
     X, y = diabetes
     tree = TreeRegressor("cart", max_depth=3).fit(X, y).tree_
     left = remove_rows(tree, Table.read(X[::2], y[::2], schema=tree.schema))
-    alone = recount(tree, Table.read(X[1::2], y[1::2], target=Kind.NUMERIC))
+    alone = recount(tree, Table.read(X[1::2], y[1::2], target_kind=Kind.NUMERIC))
     np.testing.assert_allclose(left.belief, alone.belief, rtol=1e-12)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hornbeam.errors import DataError
-from hornbeam.evaluation import Comparison, nemenyi_distance, sign_test
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.evaluation import Comparison
 from hornbeam.evaluation.comparison import WinDrawLoss
 
 METHODS = ("raw", "laplace", "hgs", "forest")
@@ -36,15 +36,37 @@ def test_critical_values_equal_the_published_table() -> None:
     # Table 5 of Demšar, JMLR 7 (2006): q at .05 for two to ten methods.
     table = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
     for k, q in zip(range(2, 11), table, strict=True):
-        assert nemenyi_distance(k, 1) / np.sqrt(k * (k + 1) / 6) == pytest.approx(q, abs=1.1e-3)
+        one_set = Comparison(tuple(map(str, range(k))), ("a",), np.zeros((1, k)))
+        assert one_set.critical_difference() / np.sqrt(k * (k + 1) / 6) == pytest.approx(q, abs=1.1e-3)
 
 
 def test_sign_test_equals_known_p_values() -> None:
-    assert sign_test(84, 59) == pytest.approx(0.0444, abs=5e-5)
-    assert sign_test(83, 60) == pytest.approx(0.0654, abs=5e-5)
-    assert sign_test(90, 53) == pytest.approx(0.0025, abs=5e-5)
-    assert sign_test(5, 5) == 1.0
-    assert sign_test(3, 9) == sign_test(9, 3)
+    assert WinDrawLoss(84, 0, 59).p == pytest.approx(0.0444, abs=5e-5)
+    assert WinDrawLoss(83, 7, 60).p == pytest.approx(0.0654, abs=5e-5)
+    assert WinDrawLoss(90, 0, 53).p == pytest.approx(0.0025, abs=5e-5)
+    assert WinDrawLoss(5, 3, 5).p == WinDrawLoss(0, 3, 0).p == 1.0
+    assert WinDrawLoss(3, 0, 9).p == WinDrawLoss(9, 0, 3).p
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 95, "0.05", None])
+def test_a_wrong_significance_is_refused(wrong: object) -> None:
+    two = Comparison(("a", "b"), ("x", "y"), np.zeros((2, 2)))
+    assert two.critical_difference(significance=0.01) > two.critical_difference()
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        two.critical_difference(significance=wrong)  # type: ignore[arg-type]
+
+
+def test_too_few_methods_or_sets_are_refused() -> None:
+    one, none = Comparison(("a",), ("x",), [[0.1]]), Comparison(("a", "b", "c"), ("x",), [[0.1, np.nan, 0.2]])
+    for few in (one, none):
+        with pytest.raises(DataError, match="two methods at least"):
+            few.critical_difference()
+        with pytest.raises(DataError, match="three methods at least"):
+            few.friedman()
+    with pytest.raises(DataError, match="true or false for each of the 1 sets"):
+        one.on([True, False])
+    with pytest.raises(DataError, match="losses"):
+        Comparison(("a",), ("x",), [["much"]])
 
 
 def test_losses_equal_to_four_decimals_are_a_draw() -> None:

@@ -3,15 +3,18 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import sem
+from sklearn.metrics import roc_auc_score
 
-from hornbeam import Table, TreeClassifier, TreeRegressor
+from hornbeam import ForestClassifier, TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, SchemaError
-from hornbeam.evaluation import brier_score, log_loss, roc_auc, score_changes, zero_one_loss
+from hornbeam.evaluation import brier_score, log_loss, score_changes, zero_one_loss
 from hornbeam.evaluation.discrimination import area_under_curve
+from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
 
 
@@ -32,13 +35,13 @@ def test_scores_are_those_of_each_tree(n_classes):
     labels = list(range(n_classes))
     expected = {
         "log loss": [log_loss(y, q, labels=labels) for q in (p, q)],
-        "Brier score": [brier_score(y, q, labels=labels) / (2 if n_classes == 2 else 1) for q in (p, q)],
+        "Brier score": [brier_score(y, q, labels=labels) for q in (p, q)],
         "accuracy": [1 - zero_one_loss(y, q, labels=labels) for q in (p, q)],
     }
     if n_classes == 2:
-        expected["area under the curve"] = [roc_auc(y, q[:, 1]) for q in (p, q)]
+        expected["area under the curve"] = [roc_auc_score(y, q[:, 1]) for q in (p, q)]
     else:
-        areas = [[roc_auc(y == k, q[:, k]) for k in labels] for q in (p, q)]
+        areas = [[roc_auc_score(y == k, q[:, k]) for k in labels] for q in (p, q)]
         expected["area under the curve"] = np.mean(areas, axis=1).tolist()
     assert list(found) == list(expected)
     for name, pair in expected.items():
@@ -46,7 +49,7 @@ def test_scores_are_those_of_each_tree(n_classes):
     rows = np.arange(len(y))
     assert found["log loss"].error == pytest.approx(sem(np.log(p[rows, y]) - np.log(q[rows, y])), rel=1e-9)
     one_hot = np.eye(n_classes)[y]
-    squares = [((q - one_hot) ** 2).sum(axis=1) / (2 if n_classes == 2 else 1) for q in (p, q)]
+    squares = [((q - one_hot) ** 2).sum(axis=1) for q in (p, q)]
     assert found["Brier score"].error == pytest.approx(sem(squares[1] - squares[0]), rel=1e-9)
 
 
@@ -76,13 +79,13 @@ def test_the_error_of_the_auc_is_delongs(rows):
 def test_means_of_weighted_rows_are_those_of_repeated_ones():
     before, after, X, y = two_trees()
     weight = np.random.default_rng(1).integers(1, 4, len(y))
-    weighted = score_changes(before, after, Table.read(X, y, sample_weight=weight, schema=before.schema))
+    weighted = score_changes(before, after, X, y, sample_weight=weight)
     again = np.repeat(np.arange(len(y)), weight)
-    repeated = score_changes(before, after, Table.read(X[again], y[again], schema=before.schema))
+    repeated = score_changes(before, after, X[again], y[again])
     for one, other in zip(weighted, repeated, strict=True):
         assert (one.before, one.after) == pytest.approx((other.before, other.after), rel=1e-12)
         assert one.error >= other.error, "copies are not more evidence"
-    thrice = score_changes(before, after, Table.read(X, y, sample_weight=3 * weight, schema=before.schema))
+    thrice = score_changes(before, after, X, y, sample_weight=3 * weight)
     assert [change.error for change in thrice] == pytest.approx([change.error for change in weighted])
     p, q = (predict_rows(tree, Table.read(X, schema=before.schema)) for tree in (before, after))
     rows, n = np.arange(len(y)), len(y)
@@ -94,7 +97,7 @@ def test_means_of_weighted_rows_are_those_of_repeated_ones():
 
 def test_costs_of_decisions_take_the_place_of_errors():
     before, after, X, y = two_trees(costs=[[0, 1], [9, 0]])
-    *_, cost = score_changes(before, after, Table.read(X, y, schema=before.schema))
+    *_, cost = score_changes(before, after, X, y)
     assert cost.name == "cost per row"
     for tree, mean in ((before, cost.before), (after, cost.after)):
         decided = tree.decision(predict_rows(tree, Table.read(X, schema=tree.schema)))
@@ -113,20 +116,41 @@ def test_numbers_have_the_squared_error():
 
 def test_rows_of_one_class_have_no_area():
     before, after, X, y = two_trees()
-    found = score_changes(before, after, Table.read(X[y == 1], y[y == 1], schema=before.schema))
+    found = score_changes(before, after, X[y == 1], y[y == 1])
     assert [change.name for change in found] == ["log loss", "Brier score", "accuracy"]
     one = np.append(np.flatnonzero(y == 1), np.flatnonzero(y == 0)[0])
-    *_, area = score_changes(before, after, Table.read(X[one], y[one], schema=before.schema))
+    *_, area = score_changes(before, after, X[one], y[one])
     assert math.isnan(area.error)
     assert "±" not in repr(area)
 
 
 def test_unusable_rows_are_refused():
     before, after, X, y = two_trees()
-    with pytest.raises(DataError, match="the rows have no target; expected one for each row"):
+    with pytest.raises(DataError, match="target"):
         score_changes(before, after, Table.read(X, schema=before.schema))
-    with pytest.raises(SchemaError, match=r"Table\.read\(X, y, schema=tree\.schema\)"):
+    with pytest.raises(SchemaError):
         score_changes(before, after, Table.read(X[y == 1], y[y == 1]))
+    with pytest.raises(SchemaError, match="expected the same classes"):
+        score_changes(before, TreeRegressor().fit(X, y), X, y)
+    with pytest.raises(DataError, match="y is None"):
+        score_changes(before, after, X)
+    for wrong in ({"groups": [1, 2]}, {"sample_weight": [1, 2]}):
+        with pytest.raises(DataError):
+            score_changes(before, after, X, y, **wrong)
+
+
+def test_models_of_any_kind_and_rows_in_files_are_compared(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    y = np.where(rows["a"] + rng.normal(size=300) > 0, "yes", "no")
+    tree = TreeClassifier().fit(rows[:200], y[:200])
+    forest = ForestClassifier(5, random_state=0).fit(rows[:200], y[:200])
+    found = score_changes(tree, forest, rows[200:], y[200:])
+    p, q = (model.predict_proba(rows[200:]) for model in (tree, forest))
+    loss = found[0]
+    assert (loss.before, loss.after) == pytest.approx((log_loss(y[200:], p), log_loss(y[200:], q)))
+    rows[200:].assign(y=y[200:]).to_parquet(tmp_path / "rows.parquet", row_group_size=30)
+    assert repr(score_changes(tree, forest, str(tmp_path / "rows.parquet"), "y")) == repr(found)
 
 
 def test_the_area_has_an_error_where_a_class_has_no_held_out_rows():
@@ -151,11 +175,11 @@ def test_rows_of_a_group_are_one_observation():
     )
     new, truth = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
     rows = np.repeat(np.arange(30), 4)
-    once = score_changes(before, after, Table.read(new, truth, schema=before.schema))
-    copies = Table.read(new[rows], truth[rows], schema=before.schema)
-    grouped = score_changes(
-        before, after, Table.read(new[rows], truth[rows], groups=rows, schema=before.schema)
-    )
-    for one, many, alone in zip(once, grouped, score_changes(before, after, copies), strict=True):
+    once = score_changes(before, after, new, truth)
+    copies = score_changes(before, after, new[rows], truth[rows])
+    grouped = score_changes(before, after, new[rows], truth[rows], groups=rows)
+    table = Table.read(new[rows], truth[rows], groups=rows, schema=before.schema)
+    assert repr(score_changes(before, after, table)) == repr(grouped)
+    for one, many, alone in zip(once, grouped, copies, strict=True):
         assert many.error == pytest.approx(one.error)
         assert alone.error < 0.6 * one.error

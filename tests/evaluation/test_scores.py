@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from hornbeam.errors import DataError
-from hornbeam.evaluation import ScoreSums, brier_score, calibration_error, log_loss, rmse, zero_one_loss
+from hornbeam.evaluation import brier_score, calibration_error, log_loss, probability_rmse, zero_one_loss
+from hornbeam.evaluation.scores import ScoreSums
 from support.examples import examples
 
 
@@ -23,7 +24,7 @@ def predictions(seed: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def test_rmse_divides_by_the_number_of_classes() -> None:
-    assert rmse([0], [[0.7, 0.2, 0.1]], labels=range(3)) == pytest.approx(math.sqrt(0.14 / 3))
+    assert probability_rmse([0], [[0.7, 0.2, 0.1]], labels=range(3)) == pytest.approx(math.sqrt(0.14 / 3))
     assert brier_score([0], [[0.7, 0.2, 0.1]], labels=range(3)) == pytest.approx(0.14)
 
 
@@ -35,7 +36,9 @@ def test_scores_equal_those_of_scikit_learn(seed: int, n: int, k: int) -> None:
     wrong = metrics.zero_one_loss(y, p.argmax(axis=1), sample_weight=weight)
     assert zero_one_loss(y, p, sample_weight=weight) == pytest.approx(wrong)
     each = ((p - np.eye(k)[y]) ** 2).mean(axis=1)
-    assert rmse(y, p, sample_weight=weight) == pytest.approx(np.sqrt(np.average(each, weights=weight)))
+    assert probability_rmse(y, p, sample_weight=weight) == pytest.approx(
+        np.sqrt(np.average(each, weights=weight))
+    )
 
 
 def test_for_two_classes_one_column_is_enough() -> None:
@@ -98,7 +101,7 @@ def test_wrong_arguments_are_refused(
     y: list[int], p: list[list[float]], labels: list[int] | None, message: str
 ) -> None:
     with pytest.raises(DataError, match=message):
-        rmse(y, p, labels=labels)
+        probability_rmse(y, p, labels=labels)
 
 
 def test_sums_of_different_classes_cannot_be_added() -> None:

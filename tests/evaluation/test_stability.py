@@ -26,10 +26,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import BoostedTreesRegressor, ForestClassifier, RuleClassifier, TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, HornbeamWarning, ParameterError
-from hornbeam.evaluation import RootSplit, stability
+from hornbeam.evaluation import stability
 from hornbeam.evaluation.refits import Refits
+from hornbeam.evaluation.stability import RootSplit
 
-ARRAYS = ("predicted", "sd", "low", "high", "moved", "changed")
+ARRAYS = ("probability", "sd", "low", "high", "moved", "changed")
 
 
 def noisy(n: int = 60, seed: int = 0) -> tuple[Any, Any]:
@@ -44,7 +45,7 @@ def noisy(n: int = 60, seed: int = 0) -> tuple[Any, Any]:
 def test_means_of_two_halves():
     """The half with the 8 has the mean 4, the other 0; all rows have the mean 2."""
     found = stability(DummyRegressor(), [[0.0]] * 4, [0.0, 0.0, 0.0, 8.0], n_refits=2)
-    assert found.predicted.tolist() == [[2.0]] * 4
+    assert found.probability.tolist() == [[2.0]] * 4
     assert found.sd[0, 0] == pytest.approx(8**0.5)
     assert (found.low[0, 0], found.high[0, 0]) == (0.0, 4.0)
     assert found.moved.tolist() == [2.0] * 4
@@ -54,7 +55,7 @@ def test_means_of_two_halves():
 def test_decisions_of_two_halves_of_one_class_each():
     """One refit decides a for both rows, the other b; the model of both rows decides a, with probability 1/2."""
     found = stability(DummyClassifier(), [[0.0], [1.0]], ["a", "b"], n_refits=2)
-    assert found.predicted.tolist() == [[0.5, 0.5]] * 2
+    assert found.probability.tolist() == [[0.5, 0.5]] * 2
     assert found.changed is not None
     assert found.changed.tolist() == [0.5, 0.5]
     assert found.moved.tolist() == [0.5, 0.5]
@@ -66,7 +67,7 @@ def test_groups_stay_together():
     found = stability(DummyRegressor(), [[0.0]] * 4, [0, 8, 0, 8], groups=["p", "q", "p", "q"], n_refits=2)
     assert found.moved.tolist() == [4.0] * 4
     assert found.sd[0, 0] == pytest.approx(32**0.5)
-    assert found.sentences()[0] == "2 refits on halves of 2 groups."
+    assert found._sentences()[0] == "2 refits on halves of 2 groups."
 
 
 def test_nineteen_refits_range_from_the_least_to_the_most():
@@ -143,7 +144,7 @@ def test_all_numbers_as_by_hand():
     )
     for at, node in enumerate(found.leaves.node.tolist()):
         means = [p[leaf_of == node, 1].mean() for p in each]
-        assert found.leaves.predicted[at, 1] == pytest.approx(base[leaf_of == node, 1].mean())
+        assert found.leaves.probability[at, 1] == pytest.approx(base[leaf_of == node, 1].mean())
         assert found.leaves.sd[at, 1] == pytest.approx(stdev(means))
 
 
@@ -174,14 +175,14 @@ def test_no_result_depends_on_the_order_of_the_rows(seed, grouped):
     assert first.roots == second.roots
     for name in ARRAYS:
         assert_array_equal(getattr(first, name)[order], getattr(second, name))
-    for name in ("node", "rows", "predicted", "sd", "low", "high"):
+    for name in ("node", "rows", "probability", "sd", "low", "high"):
         assert_array_equal(getattr(first.leaves, name), getattr(second.leaves, name))
 
 
 def test_threads_change_nothing():
     X, y = noisy(30)
     one, two = (stability(TreeClassifier(), X, y, n_refits=4, n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert one.to_dict() == two.to_dict()
+    assert one.summary() == two.summary()
     for name in ARRAYS:
         assert_array_equal(getattr(one, name), getattr(two, name))
 
@@ -189,8 +190,8 @@ def test_threads_change_nothing():
 def test_the_range_holds_the_fitted_prediction():
     X, y = noisy(30)
     found = stability(TreeClassifier(), X, y, n_refits=4)
-    assert (found.low <= found.predicted).all()
-    assert (found.predicted <= found.high).all()
+    assert (found.low <= found.probability).all()
+    assert (found.probability <= found.high).all()
 
 
 def test_another_seed_draws_other_halves():
@@ -210,7 +211,7 @@ def test_only_seeds_fits_to_all_rows():
     found = stability(TreeClassifier(), X, y, n_refits=3, only_seeds=True)
     halves = stability(TreeClassifier(), X, y, n_refits=3)
     assert 0 < found.moved.max() < halves.moved.max()
-    assert found.sentences()[0] == "3 refits with other seeds on all 30 rows."
+    assert found._sentences()[0] == "3 refits with other seeds on all 30 rows."
 
 
 def test_a_method_without_random_steps_has_no_spread_between_seeds():
@@ -258,8 +259,8 @@ def test_no_tree_or_many(estimator):
     X, y = noisy()
     found = stability(estimator, X, y, n_refits=2)
     assert found.roots is None
-    assert found.to_dict()["leaves"] is None
-    assert_array_equal(found.predicted.sum(axis=1).round(9), 1.0)
+    assert found.summary()["leaves"] is None
+    assert_array_equal(found.probability.sum(axis=1).round(9), 1.0)
     assert "root split" not in repr(found)
     assert "Root splits" not in found._repr_html_()
 
@@ -269,17 +270,17 @@ def test_numeric_targets():
     y = X[:, 0] * 1000 + X[:, 1]
     found = stability(TreeRegressor(), X, y, n_refits=4)
     assert found.leaves is not None
-    assert found.leaves.predicted.shape[1] == 1
+    assert found.leaves.probability.shape[1] == 1
     assert "largest change of a prediction" in repr(found)
-    assert "mean" in found.leaf_header
+    assert "mean" in found._leaf_header
     assert stability(BoostedTreesRegressor(n_estimators=3), X, y, n_refits=2).roots is None
 
 
 def test_several_classes_show_the_most_probable_one():
     X, y = load_iris(return_X_y=True)
     found = stability(TreeClassifier("cart", max_depth=2), X, y, n_refits=2)
-    assert [cells[2] for cells in found.leaf_cells()] == ["0", "1", "2"]
-    assert [cells[2] for cells in found.leaf_cells(code=0)] == ["0", "0", "0"]
+    assert [cells[2] for cells in found._leaf_cells()] == ["0", "1", "2"]
+    assert [cells[2] for cells in found._leaf_cells(code=0)] == ["0", "0", "0"]
 
 
 def test_every_container():
@@ -318,7 +319,7 @@ def test_a_split_off_of_missing_values_has_no_threshold():
 def test_weights_are_those_of_the_rows():
     y = [0.0, 0.0, 0.0, 8.0]
     found = stability(DummyRegressor(), [[0.0]] * 4, y, sample_weight=[1, 1, 1, 3], n_refits=2)
-    assert found.predicted[0, 0] == 4.0
+    assert found.probability[0, 0] == 4.0
     assert found.high[0, 0] == 6.0  # (0 + 3 * 8) / 4
 
 
@@ -356,7 +357,7 @@ def test_a_fitted_estimator_is_compared_as_it_is():
     clf = TreeClassifier("cart", max_depth=1).fit(X, y)
     clf.max_depth = 4
     found = stability(clf, X, y, n_refits=2)
-    assert_array_equal(found.predicted, clf.predict_proba(X))
+    assert_array_equal(found.probability, clf.predict_proba(X))
 
 
 def test_refits_do_not_warn():
@@ -381,7 +382,7 @@ def test_progress_counts_the_refits():
     [
         ({"n_refits": 1}, ParameterError, "n_refits=1"),
         ({"n_refits": True}, ParameterError, "n_refits=True"),
-        ({"n_jobs": -1}, ParameterError, "n_jobs=-1"),
+        ({"n_jobs": 0}, ParameterError, "n_jobs=0"),
         ({"random_state": None}, ParameterError, "random_state=None"),
         ({"groups": ["a"]}, DataError, r"groups has the shape \(1,\)"),
         ({"groups": [0.5] * 60}, DataError, "label of a group"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.explain import borrowed_rows
+from hornbeam.explain.borrowed_rows import borrowed_rows
 from hornbeam.smoothing import (
     HDP,
     HGS,
@@ -18,8 +18,9 @@ from hornbeam.smoothing import (
     MEstimate,
     Raw,
 )
-from hornbeam.tree import Step, raw_belief
+from hornbeam.tree import Step
 from hornbeam.tree.edit import with_belief
+from hornbeam.tree.tree import raw_belief
 from support.examples import examples
 from support.strategies import trees
 from support.worked_trees import worked_tree

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import sem
 
-from hornbeam import Table, TreeClassifier, TreeRegressor, candidate_splits
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.candidates.counted_node import association
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.tree import Table
 
 
 def rows_of(seed, n=240):
@@ -27,8 +29,8 @@ def child_of(split, row):
     """The child of a row by its conditions, one value at a time."""
     for at, child in enumerate(split.children):
         value = row[split.column]
-        code = child.test.feature.categories.index(value) if split.categories else value
-        if child.test.holds(code):
+        code = child.condition.feature.categories.index(value) if split.categories else value
+        if child.condition.holds(code):
             return at
     return None
 

@@ -20,11 +20,13 @@ from golden.test_worked_examples import (
     RESTAURANT,
     RESTAURANT_FEATURES,
 )
-from hornbeam import TreeClassifier, TreeRegressor, candidate_splits
-from hornbeam.data import Table
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from support.examples import examples
 from support.reference_candidates import check_chosen, check_scan, children
 from support.strategies_growing import bins_of, growers, random_table, regression_tables, training_tables
@@ -52,7 +54,10 @@ def test_a_rejected_split_is_the_first_of_its_feature_by_the_gain_after_the_pena
     target = np.array([1, 1, 0, 1, 1, 1, 1, 0, 1], np.int32)
     table = Table(Schema(features, (0, 1)), columns, target, None, 1.0, None)
     grower = Grower(
-        criterion=Criterion.GAIN_RATIO, nominal=Nominal.MULTIWAY, missing=Missing.OWN, min_weight_leaf=2.0
+        criterion=Criterion.GAIN_RATIO,
+        nominal_split=Nominal.MULTIWAY,
+        missing=Missing.OWN,
+        min_weight_leaf=2.0,
     )
     check_scan(table, grower)
     tree = replace(grower, max_depth=1).grow(table, bins_of(table))
@@ -326,7 +331,7 @@ def test_pipelines_are_refused():
         candidate_splits(pipeline, X, Y_SMALL)
 
 
-def test_a_tree_of_another_library_needs_a_grower():
+def test_a_tree_of_another_library_has_candidates():
     from sklearn.datasets import load_iris
     from sklearn.tree import DecisionTreeClassifier
 
@@ -335,9 +340,11 @@ def test_a_tree_of_another_library_needs_a_grower():
     X, y = load_iris(return_X_y=True)
     theirs = DecisionTreeClassifier(random_state=0, max_depth=2).fit(X, y)
     tree = from_sklearn(theirs)
-    with pytest.raises(ParameterError, match=r"grower=Grower\('gini'\)"):
-        candidate_splits(tree, X, y)
-    chosen = candidate_splits(tree, X, y, grower=Grower("gini")).chosen
+    clf = TreeClassifier.from_tree(tree)
+    assert "entropy" in str(clf.candidate_splits(X, y))
+    with pytest.raises(ParameterError, match="criterion='squared_error': expected one of 'auto', 'entropy'"):
+        clf.candidate_splits(X, y, criterion="squared_error")
+    chosen = clf.candidate_splits(X, y, criterion="gini").chosen
     impurities, weight = theirs.tree_.impurity, theirs.tree_.n_node_samples
     decrease = impurities[0] - (weight[1] * impurities[1] + weight[2] * impurities[2]) / weight[0]
     if chosen is not None:  # equal splits: scikit-learn draws one of them

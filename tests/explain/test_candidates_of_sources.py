@@ -6,12 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hornbeam import TreeClassifier, TreeRegressor, candidate_splits
-from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from support.reference_candidates import check_chosen, check_scan, exactly
 from support.strategies_growing import OF_CLASSES, bins_of, random_table
 
@@ -36,7 +40,7 @@ def drawn_table(seed: int, n_rows: int) -> Table:
 
 def as_numbers(table: Table, rng) -> Table:
     values = table.target + rng.normal(size=table.n_rows).round(2) + rng.choice([0.0, 1e3])
-    schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
+    schema = replace(table.schema, classes=(), target_kind=Kind.NUMERIC)
     measured = NumericTarget.of(values, table.weight, table.unit)
     return replace(table, schema=schema, target=None, numeric_target=measured)
 
@@ -54,11 +58,11 @@ def drawn_grower(seed: int, table: Table, **settings) -> Grower:
         )
     return Grower(
         criterion=Criterion.SQUARED_ERROR if numeric else Criterion(rng.choice(OF_CLASSES)),
-        nominal=Nominal(rng.choice(list(Nominal))),
+        nominal_split=Nominal(rng.choice(list(Nominal))),
         missing=missing,
         min_samples_leaf=int(rng.choice([1, 1, 3])),
         min_weight_leaf=float(rng.choice([0.0, 2.0])),
-        monotone=monotone,
+        monotonic_cst=monotone,
         corrected=bool(rng.integers(2)),
         **settings,
     )
@@ -66,7 +70,7 @@ def drawn_grower(seed: int, table: Table, **settings) -> Grower:
 
 def in_blocks(table: Table, seed: int) -> tuple[MemorySource, LocalEngine]:
     """The rows in small partitions, which tasks of any number take from the last to the first."""
-    return MemorySource(table, block=2 + seed % 7), LocalEngine(groups=1 + seed % 3, reverse=bool(seed % 2))
+    return MemorySource(table, block=2 + seed % 7), LocalEngine(n_tasks=1 + seed % 3, reverse=bool(seed % 2))
 
 
 def test_three_hundred_tables_equal_the_slow_twin_and_those_of_sources():
@@ -88,7 +92,7 @@ def test_all_splits_of_a_feature_at_deep_nodes(seed):
     table = drawn_table(seed, n_rows=60)
     tree = drawn_grower(seed, table, max_depth=3).grow(table, bins_of(table))
     check_chosen(tree, tree, table)
-    source, engine = MemorySource(table, block=25), LocalEngine(groups=2)
+    source, engine = MemorySource(table, block=25), LocalEngine(n_tasks=2)
     for node in range(1, tree.n_nodes, 2):
         for feature in range(table.schema.n_features):
             in_memory = candidate_splits(tree, table, None, node, feature=feature)

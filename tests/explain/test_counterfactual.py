@@ -10,14 +10,14 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from hornbeam import Table, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
-from hornbeam.explain import counterfactuals
-from hornbeam.explain.counterfactual import Distance
-from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
+from hornbeam.explain.counterfactual import Distance, counterfactuals
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Table
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import schemas, tables, trees
 
@@ -71,8 +71,8 @@ def test_all_values_that_meet_the_conditions_have_the_stated_prediction(both, da
         order = [(len(one.needed), one.distance) for one in found_for_row]
         assert order == sorted(order)
         for one in found_for_row:
-            assert one.label != classes[now[i]]
-            assert wanted in (None, one.label)
+            assert one.prediction != classes[now[i]]
+            assert wanted in (None, one.prediction)
             assert one.needed
             assert not fixed & set(one.needed)
             assert one.needed.keys() == one.values.keys() == one.present.keys()
@@ -82,8 +82,8 @@ def test_all_values_that_meet_the_conditions_have_the_stated_prediction(both, da
             choices = [some_that_meet(c, near[names.index(n)])[:4] for n, c in one.needed.items()]
             for values in [list(near.values()), *product(*choices)][:12]:
                 then = predict_rows(tree, with_values(table, i, dict(zip(near, values, strict=True))))
-                assert classes[tree.decision(then)[0]] == one.label
-                assert then[0, classes.index(one.label)] == one.probability
+                assert classes[tree.decision(then)[0]] == one.prediction
+                assert then[0, classes.index(one.prediction)] == one.probability
             json.dumps(one.to_dict(), allow_nan=False)
             assert str(one)
 
@@ -193,7 +193,7 @@ def test_rows_of_the_wanted_class_have_none():
     [
         ({"wanted": "maybe"}, r"wanted='maybe': expected one of the classes, \['no', 'yes'\]"),
         ({"fixed": ["hue"]}, r"fixed names the feature 'hue': expected some of \['x', 'colour'\]"),
-        ({"n": 0}, "n=0: expected 1 or more"),
+        ({"n": 0}, "n=0: expected a whole number, 1 or more"),
         ({"spread": {"x": 0.0}}, r"spread\['x'\] is 0.0: expected a finite number above 0"),
         ({"spread": {"x": nan}}, r"spread\['x'\] is nan"),
     ],
@@ -230,8 +230,8 @@ def test_predict_agrees_on_frames_with_costs():
         for i, found_for_row in enumerate(clf.counterfactuals(rows, fixed=["home"], n=2)):
             for one in found_for_row:
                 then = rows.iloc[[i]].assign(**one.values)
-                assert clf.predict(then).tolist() == [one.label]
-                assert one.label != before[i]
+                assert clf.predict(then).tolist() == [one.prediction]
+                assert one.prediction != before[i]
                 assert "home" not in one.needed
                 moved += 1
         assert moved > 50

@@ -31,14 +31,14 @@ def test_a_changed_row_has_a_mean_within_the_bounds(wanted):
         assert (found_for_row == ()) == (low <= means[at] <= high)
         for one in found_for_row:
             changed = rows[at : at + 1].assign(**one.values)
-            assert REG.predict(changed).item() == pytest.approx(one.probability)
-            assert low <= one.probability <= high
+            assert REG.predict(changed).item() == pytest.approx(one.prediction)
+            assert low <= one.prediction <= high
 
 
 def test_the_fewest_changes_come_first_and_every_wanted_leaf_is_found():
     """The reference lists every leaf with a mean within the bounds."""
     leaves = REG.leaves()
-    nodes = dict(zip(leaves.node.tolist(), leaves.smoothed[:, 0].tolist(), strict=True))
+    nodes = dict(zip(leaves.node.tolist(), leaves.probability[:, 0].tolist(), strict=True))
     rows = X[:20]
     for found_for_row in REG.counterfactuals(rows, wanted=(450, None), n=20):
         sizes = [len(one.needed) for one in found_for_row]
@@ -58,10 +58,10 @@ def test_text_and_plain_values():
     reg = TreeRegressor("cart").fit([[20.0], [30.0], [40.0]], [1.0, 1.0, 7.0])
     [[one]] = reg.counterfactuals([[50.0]], wanted=(None, 2))
     assert str(one) == "x0 ≤ 35 (is 50): 1"
-    assert one.label is None
+    assert one.probability is None
     plain = one.to_dict()
-    assert plain["mean"] == 1.0
-    assert "class" not in plain
+    assert plain["prediction"] == 1.0
+    assert "probability" not in plain
     assert "x0 ≤ 35" in reg.counterfactuals([[50.0]], wanted=(None, 2))._repr_html_()
 
 

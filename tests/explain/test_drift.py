@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency, ttest_ind_from_stats
 
-from hornbeam import Table, TreeClassifier
-from hornbeam.data import LocalEngine, MemorySource, ParquetSource
+from hornbeam import TreeClassifier
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.sources import MemorySource
 from hornbeam.errors import DataError, ParameterError, SchemaError
-from hornbeam.explain import drift
-from hornbeam.explain.drift import _chi_square, _holm, _welch
+from hornbeam.explain.drift import _chi_square, _holm, _welch, drift
 from hornbeam.smoothing import HGS
 from hornbeam.smoothing.interval_calibration import IntervalCalibration, effective_size
+from hornbeam.tree import Table
 from support.examples import examples
 from support.scored_models import KINDS, fitted_model, new_rows, write_files
 from support.strategies import tables, trees
@@ -34,7 +36,7 @@ def test_an_example_worked_by_hand():
     np.testing.assert_allclose(found.psi, (now - before) * np.log(now / before))
     assert found.stability_index == pytest.approx(found.psi.sum())
     assert found.psi_p_value == pytest.approx(chi2.sf(found.psi.sum() / (1 / 10 + 1 / 20), 2))
-    np.testing.assert_allclose(found.predicted, [[1 / 4, 3 / 4], [1, 0], [2 / 3, 1 / 3]])
+    np.testing.assert_allclose(found.probability, [[1 / 4, 3 / 4], [1, 0], [2 / 3, 1 / 3]])
     np.testing.assert_allclose(found.observed, [[1, 0], [3 / 4, 1 / 4], [2 / 3, 1 / 3]])
     single = [
         chi2_contingency(counts, correction=False).pvalue
@@ -120,13 +122,13 @@ def test_a_distributed_row_counts_in_every_leaf():
     np.testing.assert_allclose(clf.drift([[np.nan]] * 3).rows, [2.0, 1.0])
 
 
-def test_columns_have_an_entry_per_leaf_and_class():
+def test_columns_have_a_value_per_leaf():
     clf = TreeClassifier(smoothing="laplace").fit([[0.0]] * 5 + [[1.0]] * 5, ["no"] * 5 + ["yes"] * 5)
     labelled = clf.drift([[0.0], [1.0], [1.0]], ["no", "no", "yes"])
     columns = labelled.to_dict()
-    assert {len(column) for column in columns.values()} == {4}
-    assert columns["class"] == ["no", "yes"] * 2
-    assert columns["observed"] == [1.0, 0.0, 0.5, 0.5]
+    assert {len(column) for column in columns.values()} == {2}
+    assert columns["observed_no"] == [1.0, 0.5]
+    assert columns["observed_yes"] == [0.0, 0.5]
     assert {len(column) for column in clf.drift([[0.0]]).to_dict().values()} == {2}
     assert len(labelled) == 2
     assert len(repr(labelled).splitlines()) == 4
@@ -180,12 +182,14 @@ def test_files_have_the_bits_of_memory(kind, tmp_path):
     X, folder = rows[["age", "ward", "dose"]], write_files(rows, tmp_path)
     labelled, unlabelled = model.drift(X, rows[target]), model.drift(X)
     weighted = drift(model.tree_, _table(model, rows, target))
-    source = ParquetSource.open(folder, target=target, weight="weight", schema=model.tree_.schema)
-    for groups in (1, 3, 16):
-        engine = LocalEngine(n_jobs=2, groups=groups, reverse=groups == 3)
+    source = scan_parquet(folder, target=target, sample_weight="weight", schema=model.tree_.schema)
+    for n_tasks in (1, 3, 16):
+        engine = LocalEngine(n_jobs=2, n_tasks=n_tasks, reverse=n_tasks == 3)
         assert_same_bits(model.drift(folder, target, engine=engine), labelled)
         assert_same_bits(model.drift(folder, engine=engine), unlabelled)
         assert_same_bits(model.drift(source, engine=engine), weighted)
+    assert_same_bits(model.drift(X, rows[target], sample_weight=rows["weight"]), weighted)
+    assert_same_bits(model.drift(folder, target, sample_weight="weight"), weighted)
     assert labelled.stability_index != weighted.stability_index
 
 
@@ -208,7 +212,7 @@ def test_a_leaf_with_slopes_predicts_the_mean_of_its_rows():
             if here.any()
             else model.tree_.belief[node, 0]
         )
-        assert found.predicted[found.node == node, 0] == pytest.approx(mean, rel=1e-15)
+        assert found.probability[found.node == node, 0] == pytest.approx(mean, rel=1e-15)
 
 
 def test_rows_of_files_are_refused_with_advice(tmp_path):
@@ -216,7 +220,7 @@ def test_rows_of_files_are_refused_with_advice(tmp_path):
     folder = write_files(new_rows(50, 2), tmp_path)
     with pytest.raises(ParameterError, match="y is a list; expected the name of their column"):
         model.drift(folder, ["ill"])
-    source = ParquetSource.open(folder, target=target, features=["age", "ward"])
+    source = scan_parquet(folder, target=target, features=["age", "ward"])
     with pytest.raises(ParameterError, match="expected no y"):
         model.drift(source, target)
     with pytest.raises(ParameterError, match="the feature 'ward' has other categories"):

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import SmoothedClassifier, Table, TreeClassifier
+from hornbeam import SmoothedClassifier, TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
-from hornbeam.explain import explain, predict_interval
+from hornbeam.explain.explanation import explain
+from hornbeam.explain.intervals import predict_interval
 from hornbeam.smoothing import HGS
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton, Table
 from hornbeam.tree.route import decision_path, predict_rows
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import schemas, tables, trees
 from support.worked_trees import worked_tree
@@ -38,7 +40,7 @@ def test_explanations_agree_with_routing_predictions_and_intervals(both):
     for i, row in enumerate(rows):
         np.testing.assert_array_equal(row.probability, probability[i])
         np.testing.assert_array_equal((row.low, row.high), (low[i], high[i]))
-        assert row.label == tree.schema.classes[tree.decision(probability[[i]])[0]]
+        assert row.prediction == tree.schema.classes[tree.decision(probability[[i]])[0]]
         assert sum(path.share for path in row.paths) == pytest.approx(1)
         # The router ends the path at a node that sends missing values to every child.
         expected = nodes[indptr[i] : indptr[i + 1]].tolist()
@@ -47,12 +49,12 @@ def test_explanations_agree_with_routing_predictions_and_intervals(both):
             for step in path.steps:
                 assert step.rows == tree.rows[step.node]
                 assert step.borrowed == tree.borrowed[step.node]
-                np.testing.assert_array_equal(step.belief, tree.belief[step.node])
+                np.testing.assert_array_equal(step.probability, tree.belief[step.node])
                 np.testing.assert_array_equal(step.counts, tree.evidence[step.node] * tree.unit)
-        mixed = sum(path.share * np.array(path.steps[-1].belief) for path in row.paths)
+        mixed = sum(path.share * np.array(path.steps[-1].probability) for path in row.paths)
         np.testing.assert_allclose(mixed, row.probability, atol=1e-12)
         for k, label in enumerate(tree.schema.classes):
-            reasons = row.reasons(label)
+            reasons = row.reasons(positive=label)
             moved = sum(reason.change for reason in reasons)
             assert moved == pytest.approx(row.probability[k] - tree.belief[0, k], abs=1e-12)
             sizes = [abs(reason.change) for reason in reasons]
@@ -148,7 +150,7 @@ def test_explanations_are_a_sequence_and_copy_their_rows():
     assert rows[-1] == rows[2]
     with pytest.raises(IndexError):
         rows[3]
-    assert len(rows.to_dict()) == 3
+    assert rows.to_dict()["leaf"] == [3, 2, 4]
     assert repr(rows).count("every row") == 3
     many = explain(tree, Table.read(np.zeros((12, 1)), schema=tree.schema))
     assert repr(many).endswith("… and 2 more rows")
@@ -156,8 +158,8 @@ def test_explanations_are_a_sequence_and_copy_their_rows():
 
 def test_an_unknown_label_is_refused():
     row = TreeClassifier("cart").fit([[0], [1]], ["no", "yes"]).explain([[1]])[0]
-    with pytest.raises(ParameterError, match=r"expected one of the classes, \['no', 'yes'\]"):
-        row.reasons("maybe")
+    with pytest.raises(ParameterError, match=r"expected one of the classes \['no', 'yes'\]"):
+        row.reasons(positive="maybe")
 
 
 def test_labels_are_those_of_predict_with_costs_and_weights():
@@ -167,11 +169,11 @@ def test_labels_are_those_of_predict_with_costs_and_weights():
     for settings_ in ({"costs": {("ill", "well"): 4}}, {"class_weight": {"ill": 3, "well": 1}}):
         clf = TreeClassifier(smoothing="hgs", max_depth=4, **settings_).fit(X, y)
         rows = clf.explain(X[:50])
-        assert [row.label for row in rows] == clf.predict(X[:50]).tolist()
-        assert any(row.probability[0] < 0.5 and row.label == "ill" for row in rows)
+        assert [row.prediction for row in rows] == clf.predict(X[:50]).tolist()
+        assert any(row.probability[0] < 0.5 and row.prediction == "ill" for row in rows)
         np.testing.assert_array_equal([row.probability for row in rows], clf.predict_proba(X[:50]))
     for row in rows:
-        assert ("; taken for" in row.text("well")) == (row.label == "ill")
+        assert ("; taken for" in row.to_text(positive="well")) == (row.prediction == "ill")
 
 
 def test_a_smoothed_tree_of_another_library_can_be_explained():

@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from hornbeam import Table, TreeClassifier, TreeRegressor
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError
-from hornbeam.explain import explain, interval, leaves, predict_interval
+from hornbeam.explain.explanation import explain
+from hornbeam.explain.intervals import predict_interval
+from hornbeam.explain.leaves import leaves
 from hornbeam.smoothing import HGS
-from hornbeam.smoothing.interval_calibration import IntervalCalibration
+from hornbeam.smoothing.interval_calibration import IntervalCalibration, interval
+from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
 from support.examples import examples
 from support.strategies import tables, trees, trees_with_slopes
@@ -98,10 +101,10 @@ def test_a_prior_shifts_the_bounds_with_the_probability():
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 3, 200)
     clf = TreeClassifier(max_depth=3).fit(X, y)
     prior = [0.7, 0.2, 0.1]
-    low, high = clf.predict_interval(X, prior=prior)
-    probability = clf.predict_proba(X, prior=prior)
+    low, high = clf.predict_interval(X, base_rates=prior)
+    probability = clf.predict_proba(X, base_rates=prior)
     assert ((low <= probability + 1e-12) & (probability <= high + 1e-12)).all()
-    same = clf.predict_interval(X, prior=np.bincount(y) / 200)
+    same = clf.predict_interval(X, base_rates=np.bincount(y) / 200)
     np.testing.assert_allclose(same, clf.predict_interval(X), atol=1e-12)
 
 
@@ -122,13 +125,14 @@ def test_the_leaf_table_has_the_arrays_of_the_tree():
     assert table.rows.tolist() == [4, 3, 3]
     np.testing.assert_allclose(table.borrowed, [2.0, 3.0, 3.0])
     np.testing.assert_allclose(table.raw, [[1 / 4, 3 / 4], [1, 0], [2 / 3, 1 / 3]])
-    np.testing.assert_array_equal(table.smoothed, tree.belief[2:])
+    np.testing.assert_array_equal(table.probability, tree.belief[2:])
     np.testing.assert_array_equal((table.low, table.high), (low[2:], high[2:]))
     assert len(leaves(tree, inner=True)) == tree.n_nodes
     columns = table.to_dict()
-    assert {len(column) for column in columns.values()} == {6}
-    assert columns["class"] == [0, 1] * 3
-    assert columns["node"] == [2, 2, 3, 3, 4, 4]
+    assert {len(column) for column in columns.values()} == {3}
+    assert columns["node"] == [2, 3, 4]
+    assert columns["p_1"] == tree.belief[2:, 1].tolist()
+    assert columns["low_0"] == low[2:, 0].tolist()
     assert len(repr(table).splitlines()) == 4
 
 

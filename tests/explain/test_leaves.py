@@ -5,7 +5,7 @@ import pytest
 
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError
-from hornbeam.explain import leaves
+from hornbeam.explain.leaves import leaves
 
 X = [[0.0]] * 10 + [[1.0]] * 10 + [[2.0]] * 10
 Y = ["bad"] * 3 + ["good"] * 7 + ["bad"] * 8 + ["good"] * 2 + ["good"] * 10
@@ -29,8 +29,8 @@ def test_lines_have_the_class_of_interest_highest_risk_first():
 def test_the_order_only_permutes_the_rows():
     tree = fitted().tree_
     plain, by_risk = leaves(tree), leaves(tree, positive="good", by="risk")
-    order = np.argsort(-plain.smoothed[:, 1], kind="stable")
-    for name in ("node", "rows", "borrowed", "raw", "smoothed", "low", "high"):
+    order = np.argsort(-plain.probability[:, 1], kind="stable")
+    for name in ("node", "rows", "borrowed", "raw", "probability", "low", "high"):
         np.testing.assert_array_equal(getattr(by_risk, name), getattr(plain, name)[order])
     assert by_risk.rule == [plain.rule[at] for at in order]
 
@@ -46,7 +46,7 @@ def test_rules_of_a_class_of_interest():
 
 def test_means_are_ordered_by_risk():
     reg = TreeRegressor("cart").fit([[0], [1], [2], [3]], [1.0, 5.0, 3.0, 2.0])
-    means = reg.leaves(by="risk").smoothed[:, 0]
+    means = reg.leaves(by="risk").probability[:, 0]
     assert means.tolist() == sorted(means.tolist(), reverse=True)
 
 
@@ -58,7 +58,7 @@ def test_wrong_parameters_are_refused():
         clf.leaves(positive="Bad")
     with pytest.raises(ParameterError, match="by='risk' needs positive="):
         clf.leaves(by="risk")
-    with pytest.raises(ParameterError, match="by='rows': expected 'node' or 'risk'"):
+    with pytest.raises(ParameterError, match="by='rows': expected one of 'node', 'risk'"):
         clf.leaves(by="rows")
     with pytest.raises(ParameterError, match="the target is numeric"):
-        TreeRegressor("cart").fit([[0], [1]], [1.0, 2.0]).leaves(positive=1)
+        leaves(TreeRegressor("cart").fit([[0], [1]], [1.0, 2.0]).tree_, positive=1)

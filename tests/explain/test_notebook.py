@@ -91,7 +91,7 @@ def test_the_table_of_leaves_has_the_numbers_of_the_text():
 
 def test_reprs_are_readable_in_a_console():
     found = CLF.counterfactuals(X[:8], n=2)
-    assert found == list(found)
+    assert list(found) == list(found.rows)
     lines = repr(found).splitlines()
     assert len(lines) == sum(max(1, len(found_for_row)) for found_for_row in found)
     assert all(line.startswith("row ") for line in lines)
@@ -104,7 +104,10 @@ def test_reprs_are_readable_in_a_console():
 
 def test_a_row_without_counterfactuals_is_named():
     clf = TreeClassifier("cart").fit([[0.0], [1.0]], [0, 1])
-    assert repr(clf.counterfactuals([[0.0]], wanted=0)) == "row 0: nothing to change"
+    assert repr(clf.counterfactuals([[0.0]], wanted=0)) == "row 0: is as wanted already"
+    unreachable = clf.counterfactuals([[0.0]], wanted=1, fixed=["x0"])
+    assert repr(unreachable) == "row 0: no change leads there"
+    assert unreachable.as_wanted == (False,)
 
 
 def test_long_tables_are_cut_and_the_rest_is_counted():

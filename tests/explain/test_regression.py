@@ -9,11 +9,12 @@ from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
 
 from hornbeam import TreeRegressor
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain import importance, interval
 from hornbeam.export import to_dot, to_html, to_markdown, to_svg
-from hornbeam.tree import Tree
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree.importance import importance
+from hornbeam.tree.tree import Tree
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +56,12 @@ def test_importance_with_unknown_gains_is_computed_from_the_evidence(reg):
 def test_explanations_have_the_mean_and_interval_of_each_node(diabetes, reg):
     X, _ = diabetes
     rows = reg.explain(X)
-    assert [row.mean for row in rows] == reg.predict(X).tolist()
+    assert [row.prediction for row in rows] == reg.predict(X).tolist()
     low, high = interval(reg.tree_)
     for row in rows[:20]:
         [path] = row.paths
-        assert path.steps[0].belief == (reg.tree_.belief[0, 0],)
-        assert path.steps[-1].belief == (row.mean,)
+        assert path.steps[0].probability == (reg.tree_.belief[0, 0],)
+        assert path.steps[-1].probability == (row.prediction,)
         for step in path.steps:
             assert (step.low[0], step.high[0]) == (low[step.node, 0], high[step.node, 0])
             weight, total, squares = step.counts
@@ -68,7 +69,7 @@ def test_explanations_have_the_mean_and_interval_of_each_node(diabetes, reg):
             assert step.raw(None) == pytest.approx(total / weight)
             assert squares * weight >= total**2
         moved = sum(reason.change for reason in row.reasons())
-        assert moved == pytest.approx(row.mean - reg.tree_.belief[0, 0])
+        assert moved == pytest.approx(row.prediction - reg.tree_.belief[0, 0])
 
 
 def test_the_text_of_an_explanation():
@@ -82,17 +83,17 @@ def test_the_text_of_an_explanation():
     ]
     assert [str(reason) for reason in row.reasons()] == ["town = Bonn moved the mean from 4 to 10"]
     plain = json.loads(json.dumps(row.to_dict(), allow_nan=False))
-    assert plain["mean"] == 10.0
+    assert plain["prediction"] == 10.0
     assert "classes" not in plain
     assert plain["reasons"][0]["change"] == 6.0
     assert plain["paths"][0]["steps"][1]["counts"] == [2.0, 20.0, 202.0]
-    with pytest.raises(ParameterError, match="label='Bonn'"):
-        row.reasons("Bonn")
+    with pytest.raises(ParameterError, match="positive='Bonn'"):
+        row.reasons(positive="Bonn")
 
 
 def test_the_reason_is_given_if_a_row_stops_early():
     row = by_hand().explain(pd.DataFrame({"town": ["Cork"]}))[0]
-    assert row.mean == 4.0
+    assert row.prediction == 4.0
     assert "town is a category never seen, and no branch is for that" in str(row)
 
 
@@ -117,7 +118,7 @@ def test_drift_compares_means(diabetes):
     assert reg.drift(X[300:]).observed is None
     assert set(moved.to_dict()) == {
         *("node", "rows", "expected", "found", "psi"),
-        *("p_value", "predicted", "observed"),
+        *("p_value", "prediction", "observed"),
     }
     assert repr(moved).splitlines()[0] == " node   rows  expected   found    psi  predicted  observed       p"
 
@@ -147,7 +148,7 @@ def test_exports_show_means():
     svg = to_svg(tree)
     assert ">10<" in svg
     assert svg.count("#0072b2") == 3
-    page = to_html(tree, bounds=interval(tree))
+    page = to_html(tree)
     assert "mean, from 2 to 10" in page
     assert "<b>10</b> <small>5.422 to 14.58, 2 rows</small>" in page
     assert "hornbeam-tree" in by_hand()._repr_mimebundle_()["text/html"]
@@ -176,7 +177,7 @@ def test_a_plot_of_a_regression_tree():
 
 def test_a_single_leaf_can_be_drawn_and_explained():
     reg = TreeRegressor("cart").fit([[0.0]] * 3, [1.0, 1.0, 1.0])
-    assert reg.explain([[0.0]])[0].mean == 1.0
+    assert reg.explain([[0.0]])[0].prediction == 1.0
     assert reg.feature_importances_.tolist() == [0.0]
     assert "<b>1</b>" in to_html(reg.tree_)
     assert ">1<" in to_svg(reg.tree_)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import hornbeam
-from hornbeam import Table, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
-from hornbeam.explain import scorecard
+from hornbeam.explain.scorecard import scorecard
+from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
 from support.lending import income, lending, sizes
 
@@ -93,7 +93,7 @@ def test_a_card_of_an_estimator_without_slopes():
     clf = TreeClassifier("cart", smoothing="laplace").fit(
         [[0], [0], [4], [4]], ["good", "good", "bad", "bad"]
     )
-    card = hornbeam.scorecard(clf)
+    card = clf.scorecard()
     assert card.positive == "good"
     assert [round(segment.points, 6) for segment in card.segments] == [
         round(OFFSET + FACTOR * math.log(odds), 6) for odds in (3, 1 / 3)
@@ -129,7 +129,7 @@ def test_a_database_computes_the_points(dialect):
     rows = duckdb.connect() if duckdb else sqlite3.connect(":memory:")
     rows.execute("CREATE TABLE rows (id INTEGER, late REAL, age REAL, job TEXT, grade TEXT)")
     rows.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", [(at, *row) for at, row in enumerate(ROWS)])
-    found = sorted(rows.execute(card.sql(dialect=dialect, keep=["id"])).fetchall())
+    found = sorted(rows.execute(card.to_sql(dialect=dialect, keep=["id"])).fetchall())
     rows.close()
     expected = card.points(Table.read(ROWS, schema=card.tree.schema))
     assert [line[0] for line in found] == list(range(len(ROWS)))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import Table, TreeClassifier, TreeRegressor
-from hornbeam.explain import shap_values
-from hornbeam.explain.shapley import _row_shares, _training_shares
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.explain.shapley import _row_shares, _training_shares, shap_values
 from hornbeam.export import to_matrix, to_shap
+from hornbeam.tree import Table
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from support.examples import examples

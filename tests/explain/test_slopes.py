@@ -9,12 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from hornbeam import Feature, Schema, Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain import counterfactuals, drift, explain, interval, leaves, predict_interval, shap_values
+from hornbeam.explain.counterfactual import counterfactuals
+from hornbeam.explain.drift import drift
+from hornbeam.explain.explanation import explain
+from hornbeam.explain.intervals import predict_interval
+from hornbeam.explain.leaves import leaves
+from hornbeam.explain.shapley import shap_values
 from hornbeam.explain.term_moves import term_moves
-from hornbeam.tree import Condition, Skeleton, Slopes, Tree, with_slopes
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree import Condition, Feature, Schema, Skeleton, Slopes, Table, with_slopes
 from hornbeam.tree.route import decide_rows, predict_rows, row_predictor
+from hornbeam.tree.tree import Tree
 from support.lending import income, lending, sizes
 from support.strategies import tables, trees_with_slopes
 
@@ -32,13 +38,13 @@ def test_a_row_has_its_base_its_terms_and_the_result():
     """Odds 1/4; two late payments above the reference multiply by 4, one year of age below it by exp(0.2)."""
     found = one(lending(), LATE)
     terms = found.paths[0].terms
-    assert found.paths[0].steps[-1].belief == (0.8, 0.2)
+    assert found.paths[0].steps[-1].probability == (0.8, 0.2)
     assert [term.text(1) for term in terms] == ["late is 3: odds × 4", "age is 24: odds × 1.22"]
     assert [term.factor(1) for term in terms] == pytest.approx([4, math.exp(0.2)])
-    assert terms[0].belief == pytest.approx((0.5, 0.5))
+    assert terms[0].probability == pytest.approx((0.5, 0.5))
     odds = math.exp(0.2)
     assert found.probability[1] == pytest.approx(odds / (1 + odds))
-    assert found.label == "bad"
+    assert found.prediction == "bad"
 
 
 def test_the_lines_of_a_row():
@@ -61,7 +67,7 @@ def test_limits_missing_and_new_values_are_named():
     assert beyond.text(1) == "late is 9, taken as 4: odds × 8"
     missing = one(lending(), [None, 24, "clerk", "B"]).paths[0].terms[0]
     assert missing.text(1) == "late is missing: no change"
-    assert missing.belief == (0.8, 0.2)
+    assert missing.probability == (0.8, 0.2)
     new = one(lending(), [3, 40, "pilot", "B"]).paths[0].terms[0]
     assert new.text(1) == "job is a category never seen: odds × 0.5"
 
@@ -79,7 +85,7 @@ def test_reasons_include_the_terms():
 def test_plain_values_have_the_terms():
     plain = json.loads(json.dumps(one(lending(), LATE).to_dict()))
     assert [term["feature"] for term in plain["paths"][0]["terms"]] == ["late", "age"]
-    assert plain["paths"][0]["terms"][0]["belief"] == pytest.approx([0.5, 0.5])
+    assert plain["paths"][0]["terms"][0]["probability"] == pytest.approx([0.5, 0.5])
 
 
 def test_notebooks_show_the_terms():
@@ -99,9 +105,9 @@ def test_the_last_term_has_the_prediction_and_reasons_add_up(data):
         if steep:  # the difference of two huge scores is their rounding
             continue
         if path.terms:
-            assert_allclose(path.terms[-1].belief, predicted[row], atol=1e-10)
+            assert_allclose(path.terms[-1].probability, predicted[row], atol=1e-10)
         for k, label in enumerate(tree.schema.classes or (None,)):
-            total = sum(reason.change for reason in found.reasons(label))
+            total = sum(reason.change for reason in found.reasons(positive=label))
             size = max(1.0, abs(predicted[row, k]))
             assert total == pytest.approx(predicted[row, k] - tree.belief[0, k], abs=1e-9 * size)
 
@@ -113,13 +119,13 @@ def test_factors_are_ratios_of_odds(data):
         return
     for found in explain(tree, data.draw(tables(tree.schema))):
         for path in found.paths:
-            before = path.steps[-1].belief
+            before = path.steps[-1].probability
             for term in path.terms:
-                for k, (p, q) in enumerate(zip(before, term.belief, strict=True)):
+                for k, (p, q) in enumerate(zip(before, term.probability, strict=True)):
                     if 1e-6 < p < 1 - 1e-6 and 1e-6 < q < 1 - 1e-6:
                         ratio = q / (1 - q) / (p / (1 - p))
                         assert term.factor(k) == pytest.approx(ratio, rel=1e-6)
-                before = term.belief
+                before = term.probability
 
 
 # ---------------------------------------------------------------------------------------------- intervals
@@ -229,7 +235,7 @@ def test_every_counterfactual_is_predicted_as_it_says(data):
                     value = feature.categories.index(new) if feature.categories else new
                 changed.append(np.array([value], before.columns[at].dtype))
             after = Table(tree.schema, tuple(changed))
-            code = tree.schema.classes.index(found.label)
+            code = tree.schema.classes.index(found.prediction)
             assert predict_rows(tree, after)[0, code] == found.probability
             assert code != decide_rows(tree, before)[0]
 
@@ -250,9 +256,11 @@ def test_drift_compares_with_the_mean_prediction_of_the_new_rows():
     X = [[3, 25, "clerk", "B"]] * 40
     table = Table.read(X, ["bad", "good"] * 20, schema=lending().schema)
     found = drift(lending(), table)
-    assert found.predicted[found.node == 1] == pytest.approx(np.array([[0.5, 0.5]]))
+    assert found.probability[found.node == 1] == pytest.approx(np.array([[0.5, 0.5]]))
     assert found.p_value[found.node == 1] == pytest.approx([1.0])
-    assert found.predicted[found.node == 2] == pytest.approx(lending().belief[[2]])  # without rows: the leaf
+    assert found.probability[found.node == 2] == pytest.approx(
+        lending().belief[[2]]
+    )  # without rows: the leaf
 
 
 @pytest.mark.parametrize("above", [None, -1e308, -math.inf, 0.5, 2.0**61, 1e308, math.inf])

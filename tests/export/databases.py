@@ -8,11 +8,11 @@ import numpy as np
 from differences import Predictions
 from random_models import UNSEEN, values
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.table import Table
 from hornbeam.export import to_sql
-from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.tree import Tree
 
 __all__ = ["DATABASES", "assert_same", "codes", "query_model", "rows_of", "run_query", "run_sql"]
 

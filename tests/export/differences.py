@@ -11,9 +11,9 @@ from importlib import metadata
 
 import numpy as np
 
-from hornbeam.data import Table
-from hornbeam.tree import Tree
+from hornbeam.data.table import Table
 from hornbeam.tree.route import decide_rows, predict_rows, route
+from hornbeam.tree.tree import Tree
 
 __all__ = ["ParityCount", "Predictions", "count_differences", "quoted", "table", "version"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from markdown_it import MarkdownIt
 
 from hornbeam.export import to_dot, to_markdown, to_svg, to_text
-from hornbeam.export.wording import feature_name
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from hornbeam.tree.words import feature_name
 
 __all__ = ["DRAWINGS", "shown"]
 

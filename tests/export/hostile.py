@@ -10,9 +10,10 @@ from functools import cache
 import numpy as np
 from random_models import random_rows, row_to
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.data.table import Table
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up, slots
 
 __all__ = [

@@ -9,9 +9,9 @@ from databases import codes, rows_of
 from differences import Predictions
 from pmml_reader import evaluate
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.export import to_onnx, to_pmml, to_treelite
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 __all__ = [
     "columns",

@@ -17,12 +17,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.growing import Grower, Missing, Nominal
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree, with_slopes
+from hornbeam.tree import Costs, DecisionRule, Skeleton, with_slopes
 from hornbeam.tree.edit import with_decision
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
 from support.strategies import slopes_of
@@ -68,7 +73,7 @@ def random_model(seed: int, max_rows: int = 250) -> Tree:
     table = _training(rng, n_rows=int(rng.integers(60, max_rows)), n_classes=2 + seed % 19)
     grower = Grower(
         criterion=OF_CLASSES[rng.integers(len(OF_CLASSES))],
-        nominal=list(Nominal)[seed // 3 % 2],
+        nominal_split=list(Nominal)[seed // 3 % 2],
         missing=list(Missing)[seed % 3],
         min_samples_leaf=int(rng.choice([1, 1, 2, 5])),
         max_depth=[None, None, 3, 9][rng.integers(4)],

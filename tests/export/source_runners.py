@@ -13,9 +13,10 @@ import pytest
 from differences import Predictions
 from random_models import values
 
-from hornbeam.data import Table
-from hornbeam.export import TestVectors, to_c, to_javascript, to_json, to_python
-from hornbeam.tree import Tree
+from hornbeam.data.table import Table
+from hornbeam.export import to_c, to_javascript, to_json, to_python
+from hornbeam.export.source.vectors import TestVectors
+from hornbeam.tree.tree import Tree
 
 __all__ = [
     "GCC",

@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 from random_models import random_model, random_rows
 from source_runners import GCC, compile_c, run_c
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError, SchemaError
 from hornbeam.export import to_c
 from hornbeam.export.source.c.layouts import smallest
 from hornbeam.export.source.c.numbers import NUMBERS
 from hornbeam.export.source.c.predictions import fixed_point
 from hornbeam.export.source.c.program import Identifiers, comment, string
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
 from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from support.strategies import chain
 
@@ -220,9 +221,9 @@ def test_settings_that_cannot_be_exact_raise():
         to_c(stump(), input="int16", vectors=rows)
     with pytest.raises(ExportError, match="The vectors have missing values"):
         to_c(stump(), complete=True, vectors=Table.read([[nan]], schema=stump().schema))
-    with pytest.raises(SchemaError, match=r"The vectors are a list; expected a Table.* Table.read\(X"):
-        to_c(stump(), vectors=[[0.5]])
-    with pytest.raises(SchemaError, match="other features"):
+    with pytest.raises(SchemaError, match="X has 2 features"):
+        to_c(stump(), vectors=[[0.5, 1.0]])
+    with pytest.raises(SchemaError, match="other columns"):
         to_c(stump(), vectors=Table.read([[0.5]], feature_names=["other"]))
 
 

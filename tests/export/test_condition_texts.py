@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.export.wording import (
-    condition_dict,
-    condition_text,
-    rule_text,
-    rule_texts,
-    value_of,
-    value_text,
-)
+from hornbeam.export.wording import rule_text, rule_texts, value_of, value_text
 from hornbeam.tree import Condition
 from support.worked_trees import T0
 
@@ -39,9 +32,9 @@ inf = np.inf
     ],
 )
 def test_conditions_as_text(condition, text):
-    assert condition_text(condition) == text
-    assert condition_dict(condition)["text"] == text
-    json.dumps(condition_dict(condition), allow_nan=False)
+    assert str(condition) == text
+    assert condition.to_dict()["text"] == text
+    json.dumps(condition.to_dict(), allow_nan=False)
 
 
 def test_the_rule_of_the_root_is_every_row():

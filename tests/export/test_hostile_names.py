@@ -14,11 +14,12 @@ from hostile import NAMES, SURROGATES, category_names, column_names, hostile_tre
 from source_runners import compile_c, needs_node
 
 from hornbeam import export
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, MissingExtraError
 from hornbeam.export import to_c, to_javascript, to_json, to_onnx, to_pmml, to_python, to_sql
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 
 DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark", "sqlite", "trino")
 TREES = [tree for tree, _ in hostile_trees()]

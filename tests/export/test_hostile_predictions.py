@@ -7,7 +7,7 @@ from hostile import column_names, hostile_trees
 from model_runners import needs_jpmml, run_jpmml, run_onnx, run_pmml, run_treelite
 from source_runners import LAYOUTS, needs_node, run_c, run_javascript, run_python, run_rules
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 
 
 @pytest.fixture

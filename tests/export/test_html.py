@@ -10,11 +10,12 @@ from hypothesis import given
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.explain import interval
 from hornbeam.export import to_html
-from hornbeam.export.wording import feature_name
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
+from hornbeam.tree.words import feature_name
 from support.examples import examples
 from support.strategies import trees
 
@@ -71,7 +72,7 @@ def test_the_text_of_a_leaf():
     tree = Tree.raw(
         Schema(features, ("ill", "well")), skeleton, np.array([[5, 6], [4, 1], [1, 5], [1, 0], [0, 5]])
     )
-    texts = Reader(to_html(tree, title="Mine", bounds=interval(tree))).texts
+    texts = Reader(to_html(tree, title="Mine", level=0.9)).texts
     low, high = (bound[1, 0] for bound in interval(tree))
     assert ["dose ≤ 2.45", "ill", "0.80", f"{low:.2f} to {high:.2f}, 5 rows"] == [
         text for text in texts[texts.index("dose ≤ 2.45") :] if text
@@ -109,7 +110,7 @@ def test_small_trees_are_open_and_large_ones_open_to_a_depth():
     large = tree_of([str(i) for i in range(31)], "yn")
     assert to_html(large).count("<details open>") == 7
     assert to_html(large, max_depth=0).count("<details open>") == 0
-    with pytest.raises(ParameterError, match="max_leaves 0"):
+    with pytest.raises(ParameterError, match="max_leaves=0"):
         to_html(large, max_leaves=0)
 
 

@@ -11,8 +11,9 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import to_dot, to_markdown, to_svg
 from hornbeam.export.people.svg import tree_layout
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
 from hornbeam.tree.level_order import parents_and_children
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import chain, schemas, skeletons, trees
 
@@ -68,11 +69,11 @@ def test_svg_has_the_text_of_every_node(tree):
 
 
 def test_svg_is_cut_at_a_depth(tree):
-    drawing = ElementTree.fromstring(to_svg(tree, 1))
+    drawing = ElementTree.fromstring(to_svg(tree, max_depth=1))
     texts = [text.text for text in drawing.iter(f"{SVG}text")]
     assert "no 0.857 (2 leaves below)" in texts
     assert "= green" not in texts
-    assert to_svg(tree, 2) == to_svg(tree)
+    assert to_svg(tree, max_depth=2) == to_svg(tree)
 
 
 @examples(40)
@@ -117,10 +118,10 @@ def test_a_deep_chain_is_placed_without_recursion():
 
 
 def test_invalid_limits_raise(tree):
-    with pytest.raises(ParameterError, match="max_depth is -1"):
-        to_svg(tree, -1)
-    with pytest.raises(ParameterError, match="max_categories is 0"):
+    with pytest.raises(ParameterError, match="max_depth=-1"):
+        to_svg(tree, max_depth=-1)
+    with pytest.raises(ParameterError, match="max_categories=0"):
         to_markdown(tree, max_categories=0)
     for export in (to_svg, to_dot):
-        with pytest.raises(ParameterError, match="max_width is 0"):
+        with pytest.raises(ParameterError, match="max_width=0"):
             export(tree, max_width=0)

@@ -10,11 +10,12 @@ from databases import assert_same, codes
 from model_runners import columns, run_onnx, run_session
 from random_models import batches, models
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export import to_onnx
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from support.strategies import chain
 
 nan = np.nan
@@ -97,8 +98,8 @@ def test_trees_that_onnx_cannot_express_raise():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dtype": "float16"}, "dtype is 'float16'"),
-        ({"inputs": "rows"}, "inputs is 'rows'"),
+        ({"dtype": "float16"}, "dtype='float16'"),
+        ({"inputs": "rows"}, "inputs='rows'"),
         ({"tree_operators": 4}, "tree_operators is 4"),
         ({"tree_operators": 1}, "takes only dtype='float32' and inputs='matrix'"),
     ],

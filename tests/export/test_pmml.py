@@ -8,7 +8,8 @@ from random_models import batches, models
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError
 from hornbeam.export import to_pmml
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from support.strategies import chain
 

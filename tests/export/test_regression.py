@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,9 +29,9 @@ from hornbeam.export import (
     to_treelite,
 )
 from hornbeam.interop import to_sklearn
-from hornbeam.tree import Tree
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
 
 
@@ -51,6 +52,7 @@ def cases(pairs):
     """Regression trees with rows, the node where each row stops, and its mean."""
     for seed, (tree, table) in enumerate(pairs):
         regression = as_regression(tree, seed)
+        table = replace(table, schema=regression.schema)
         yield regression, table, route(regression.skeleton, table), predict_rows(regression, table)[:, 0]
 
 
@@ -164,8 +166,8 @@ def test_pmml_predicts_the_same_means():
 def test_scikit_learn_predicts_the_same_means():
     X, y = load_diabetes(return_X_y=True)
     X = X.astype(np.float32)
-    reg = TreeRegressor("cart", max_depth=5, smoothing="shrinkage").fit(X, y)
-    theirs = to_sklearn(reg.tree_, missing="majority")
+    reg = TreeRegressor("cart", max_depth=5, smoothing="hierarchical-shrinkage").fit(X, y)
+    theirs = to_sklearn(reg.tree_, on_missing="majority")
     equal(theirs.predict(X), reg.predict(X))
     np.testing.assert_allclose(theirs.tree_.impurity[0], y.var())
 

@@ -8,13 +8,12 @@ import pytest
 from hostile import SURROGATES, column_names, hostile_trees
 from random_models import batches, models, values
 
-from hornbeam import RuleClassifier, Table
+from hornbeam import RuleClassifier
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ParameterError
-from hornbeam.export import condition_text, rules_dict, rules_markdown, rules_text, rules_where
 from hornbeam.recipe import PRESETS
-from hornbeam.rules import extract
-from hornbeam.tree import Condition
+from hornbeam.rules.extract import extract
+from hornbeam.tree import Condition, Table
 
 AGE = Feature("age")
 COLOURS = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
@@ -39,31 +38,31 @@ SIZES = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
     ],
 )
 def test_the_text_of_a_condition(condition, text):
-    assert condition_text(condition) == text
+    assert str(condition) == text
 
 
 def test_rules_name_every_category():
     many = Feature("town", Kind.NOMINAL, tuple(f"t{code:02}" for code in range(60)))
-    text = condition_text(Condition(0, many, among=tuple(range(30))))
+    text = str(Condition(0, many, among=tuple(range(30))))
     assert text == f"town in {{{', '.join(many.categories[:30])}}}"
-    text = condition_text(Condition(0, many, among=tuple(range(1, 59)), missing=True))
+    text = str(Condition(0, many, among=tuple(range(1, 59)), missing=True))
     assert text == "town not in {t00, t59} or missing"
 
 
 def test_rules_have_the_probability_of_the_class_of_interest():
     rules = extract(models(0)[0][0])
     label = rules.schema.classes[0]
-    for rule, line in zip(rules, rules_text(rules, positive=label).splitlines()[1::2], strict=False):
-        assert f"{rule.belief[0]:.3f}" in line or rule.belief[0] > 0.999
-    assert f"probability of `{label}`" in rules_markdown(rules, positive=label).splitlines()[0]
+    for rule, line in zip(rules, rules.to_text(positive=label).splitlines()[1::2], strict=False):
+        assert f"{rule.probability[0]:.3f}" in line or rule.probability[0] > 0.999
+    assert f"probability of `{label}`" in rules.to_markdown(positive=label).splitlines()[0]
     with pytest.raises(ParameterError, match="positive='never': expected one of the classes"):
-        rules_markdown(rules, positive="never")
+        rules.to_markdown(positive="never")
 
 
 def test_long_sets_are_cut():
-    assert condition_text(Condition(1, COLOURS, among=(0, 1, 2)), 2) == "colour in {blue, green, … 1 more}"
-    with pytest.raises(ParameterError, match="max_categories is 0"):
-        rules_text(extract(models(0)[0][0]), max_categories=0)
+    assert Condition(1, COLOURS, among=(0, 1, 2)).text(2) == "colour in {blue, green, … 1 more}"
+    with pytest.raises(ParameterError, match="max_categories=0: expected a whole number"):
+        extract(models(0)[0][0]).to_text(max_categories=0)
 
 
 def read_back(plain, row):
@@ -94,25 +93,25 @@ def read_back(plain, row):
 def test_plain_values_are_enough_to_predict(first):
     for tree, table in models(first):
         rules, some = extract(tree, inner=True), table.slice(0, 120)
-        plain = json.loads(json.dumps(rules_dict(rules), allow_nan=False))
+        plain = json.loads(rules.to_json())
         predicted = [read_back(plain, row) for row in values(some)]
-        assert (np.array(predicted) == rules.predict(some)).all()
+        assert (np.array(predicted) == rules.predict_proba(some)).all()
 
 
 def test_text_and_markdown_have_lines_for_each_rule():
     for tree, _ in hostile_trees():
         rules = extract(tree)
-        lines = rules_text(rules).splitlines()
+        lines = rules.to_text().splitlines()
         assert len(lines) == 2 * len(rules) + 1
         assert [int(line.partition(".")[0]) for line in lines[:-1:2]] == list(range(1, len(rules) + 1))
-        table = rules_markdown(rules).splitlines()
+        table = rules.to_markdown().splitlines()
         assert len(table) == len(rules) + 3
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {9}
 
 
 def test_a_list_without_rules():
     rules = RuleClassifier().fit([[0.0], [1.0]], ["a", "a"]).rules_
-    assert rules_text(rules) == "otherwise a, 1.000 (0.342 to 1.000); covers 2 rows, 0 wrong; decides 2"
+    assert rules.to_text() == "otherwise a, 1.000 (0.342 to 1.000); covers 2 rows, 0 wrong; decides 2"
 
 
 # ---- databases
@@ -123,7 +122,7 @@ def rows_found(database, rules, table, columns=None, qualified=False):
     import databases
 
     names = [(columns or {}).get(name, name) for name in rules.schema.names]
-    clauses = rules_where(rules, dialect=database, columns=columns, table="rows" if qualified else None)
+    clauses = rules.to_sql(dialect=database, columns=columns, table="rows" if qualified else None)
     parts = [f'SELECT {at}, "row id" FROM rows WHERE {clause}' for at, clause in enumerate(clauses)]
     found = [set() for _ in clauses]
     for begin in range(0, len(parts), 100):  # databases have a limit
@@ -168,11 +167,11 @@ def test_names_that_no_database_has_raise():
         table = Table.read([[0.0]] * 9 + [[1.0]] * 9, ["a"] * 9 + ["b"] * 9, feature_names=[name])
         rules = extract(PRESETS["c4.5"].fit(table))
         with pytest.raises(ValueError, match=r"Pass the name|Rename"):
-            rules_where(rules)
+            rules.to_sql()
 
 
 def test_a_rule_without_conditions_finds_every_row():
     pytest.importorskip("sqlglot")
     rules = RuleClassifier().fit([[0.0]] * 9 + [[1.0]] * 9, ["a"] * 9 + ["b"] * 9).rules_
     always = type(rules)(rules.schema, (rules.default,), rules.default)
-    assert rules_where(always, dialect="duckdb") == ["TRUE"]
+    assert always.to_sql(dialect="duckdb") == ["TRUE"]

@@ -9,8 +9,9 @@ from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError
 from hornbeam.export import to_matrix, to_shap
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import schemas, tables, trees
 
@@ -114,5 +115,5 @@ def test_sets_that_would_take_too_many_nodes_raise():
         slot_of=np.tile([0, 1], n_inner * width // 2),
     )
     tree = Tree.raw(Schema(features, ("a",)), skeleton, np.zeros((n, 1), np.int64))
-    with pytest.raises(ExportError, match="nominal='multiway'"):
+    with pytest.raises(ExportError, match="nominal_split='multiway'"):
         to_shap(tree)

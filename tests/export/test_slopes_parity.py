@@ -18,9 +18,10 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError
 from hornbeam.export import to_c, to_javascript, to_onnx, to_pmml, to_python, to_shap, to_sql, to_treelite
-from hornbeam.tree import DecisionRule, Skeleton, Slopes, Tree, with_slopes
+from hornbeam.tree import DecisionRule, Skeleton, Slopes, with_slopes
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
 
 TRIAL = "leaves with slopes"
 LAYOUTS = {"if": "nested ifs", "table": "tables"}

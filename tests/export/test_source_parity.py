@@ -5,8 +5,8 @@ import pytest
 from random_models import batches, models
 from source_runners import LAYOUTS, needs_node, run_c, run_javascript, run_python, run_rules
 
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
 

@@ -12,14 +12,15 @@ duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
 from databases import DATABASES, assert_same, query_model, run_sql  # noqa: E402
 from random_models import batches, models, random_model  # noqa: E402
 
-from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
+from hornbeam.data.table import Table  # noqa: E402
 from hornbeam.errors import ExportError, ParameterError  # noqa: E402
 from hornbeam.export import to_sql  # noqa: E402
 from hornbeam.export.sql.dialect import DIALECTS, find_dialect, identifier, text_literal  # noqa: E402
 from hornbeam.export.sql.select import probability_names  # noqa: E402
-from hornbeam.tree import Skeleton, Tree  # noqa: E402
+from hornbeam.tree import Skeleton  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
+from hornbeam.tree.tree import Tree  # noqa: E402
 from hornbeam.tree.walk import pull_up  # noqa: E402
 from support.strategies import chain  # noqa: E402
 

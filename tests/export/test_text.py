@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import to_text
-from hornbeam.export.wording import conditions, conditions_within, number_text, threshold_digits
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.export.wording import conditions, conditions_within, threshold_digits
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
+from hornbeam.tree.words import number_text
 from support.strategies import chain, trees
 
 nan = np.nan
@@ -219,9 +221,9 @@ def test_every_node_has_exactly_one_line(tree):
 
 def test_invalid_limits_raise():
     tree = Tree.raw(Schema((), ("a",)), Skeleton.leaf(), np.array([[1]]))
-    with pytest.raises(ParameterError, match="max_depth is -1"):
-        to_text(tree, -1)
-    with pytest.raises(ParameterError, match="max_categories is 0"):
+    with pytest.raises(ParameterError, match="max_depth=-1"):
+        to_text(tree, max_depth=-1)
+    with pytest.raises(ParameterError, match="max_categories=0"):
         to_text(tree, max_categories=0)
 
 

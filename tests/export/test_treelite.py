@@ -9,12 +9,13 @@ from databases import codes  # noqa: E402
 from model_runners import run_treelite  # noqa: E402
 from random_models import batches, models  # noqa: E402
 
-from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Schema  # noqa: E402
+from hornbeam.data.table import Table  # noqa: E402
 from hornbeam.errors import ExportError, MissingExtraError, import_extra  # noqa: E402
 from hornbeam.export import to_treelite  # noqa: E402
-from hornbeam.tree import Skeleton, Tree  # noqa: E402
+from hornbeam.tree import Skeleton  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
+from hornbeam.tree.tree import Tree  # noqa: E402
 from support.strategies import chain  # noqa: E402
 
 

@@ -6,28 +6,26 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.checks import check_whole
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.checks import check_limit, check_text
+from hornbeam.export.checks import check_text
 from hornbeam.export.json_rules import json_value
 from hornbeam.export.people.palette import bar, bars, on_scale
 from hornbeam.export.slope_text import change_text, factor_text, rounded_text, step_text
-from hornbeam.export.wording import (
+from hornbeam.export.wording import interval_text, prediction_text, scale_text, wrapped
+from hornbeam.grid import code_span, markdown_text
+from hornbeam.tree.words import (
     feature_name,
-    interval_text,
     label_text,
     mean_text,
     membership_text,
     plain_label,
     pluralise,
-    prediction_text,
     probability_text,
-    scale_text,
     shortened,
     threshold_text,
-    wrapped,
 )
-from hornbeam.grid import code_span, markdown_text
 
 COLOUR = Feature("colour", Kind.NOMINAL, ("blue", "green", "grey", "pink", "red", "teal"))
 
@@ -117,8 +115,8 @@ def test_names_cannot_end_a_span_of_markdown():
 
 def test_limits_and_texts_that_are_refused():
     with pytest.raises(
-        ParameterError, match="max_categories is 0, expected 1 or more, or None for whole lists"
+        ParameterError, match="max_categories=0: expected a whole number, 1 or more, or None for whole lists"
     ):
-        check_limit("max_categories", 0, 1, "whole lists")
+        check_whole("max_categories", 0, 1, none="whole lists")
     with pytest.raises(ExportError, match="is not valid Unicode, expected text a file can hold"):
         check_text("\ud800")

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hornbeam.data import Table
 from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.growing import Criterion
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion
 from hornbeam.recipe import PRESETS
 
 FILE = Path(__file__).with_name("digests.json")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import Table
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.tree import Tree
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
+from hornbeam.tree.tree import Tree
 from support.reference_growing import entropy, gini
 from support.strategies_growing import bins_of
 
@@ -79,7 +80,7 @@ def grow(table: Table, grower: Grower) -> Tree:
 
 def stump(text: str, names: tuple[str, ...], only: str, **options) -> Tree:
     """The test on one feature alone, whether it would win or not."""
-    return grow(read(text, names, only, **options), Grower(nominal=Nominal.MULTIWAY, max_depth=1))
+    return grow(read(text, names, only, **options), Grower(nominal_split=Nominal.MULTIWAY, max_depth=1))
 
 
 def split_information(tree: Tree, lost: int = 0) -> float:
@@ -113,7 +114,7 @@ def test_golf_ratios(feature, information, ratio):
     assert tree.gain[0] / split_information(tree) == pytest.approx(ratio, abs=5e-5)
 
 
-@pytest.mark.parametrize("grower", [Grower(nominal=Nominal.MULTIWAY), C45], ids=["ID3", "C4.5"])
+@pytest.mark.parametrize("grower", [Grower(nominal_split=Nominal.MULTIWAY), C45], ids=["ID3", "C4.5"])
 def test_golf_tree_is_quinlans(grower):
     """Outlook; under sunny humidity, under rainy windy; overcast is yes."""
     table = read(GOLF, GOLF_FEATURES)
@@ -179,7 +180,7 @@ def test_restaurant_gains(feature, gain):
 
 def test_patrons_is_the_root():
     table = read(RESTAURANT, RESTAURANT_FEATURES)
-    tree = grow(table, Grower(nominal=Nominal.MULTIWAY))
+    tree = grow(table, Grower(nominal_split=Nominal.MULTIWAY))
     assert table.schema.names[tree.skeleton.feature[0]] == "Pat"
     assert tree.schema.features[4].categories == ("Full", "None", "Some")
     assert tree.evidence[:4].tolist() == [[6, 6], [4, 2], [2, 0], [0, 4]]
@@ -201,7 +202,7 @@ def test_pizza_information(feature, left_over):
 def test_pizza_tree():
     """Meat first; without meat the vegetables decide: none is bad, some are good."""
     table = read(PIZZA, PIZZA_FEATURES)
-    tree = grow(table, Grower(nominal=Nominal.MULTIWAY))
+    tree = grow(table, Grower(nominal_split=Nominal.MULTIWAY))
     assert [table.schema.names[f] for f in tree.skeleton.feature[:2]] == ["Meat", "Veg"]
     assert tree.schema.classes == ("Bad", "Good", "Great")
     assert tree.evidence[1].tolist() == [2, 2, 0]

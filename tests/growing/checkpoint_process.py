@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-from hornbeam.data import LocalEngine
 from hornbeam.data.encoded_rows import EncodedRows
-from hornbeam.growing import Grower
+from hornbeam.data.engine import LocalEngine
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.subtree import Rows
 from support.strategies_growing import bins_of, random_table
 

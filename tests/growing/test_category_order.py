@@ -7,15 +7,18 @@ import pandas as pd
 import pytest
 from sklearn.metrics import log_loss
 
-from hornbeam import Table, TreeClassifier
-from hornbeam.data import LocalEngine, MemorySource
+from hornbeam import TreeClassifier
 from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.data.sources import MemorySource
 from hornbeam.growing.category_order import order_categories, principal_direction
+from hornbeam.growing.criterion import Criterion, Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import PRESETS
+from hornbeam.tree import Table
 from hornbeam.tree.evidence.count import evidence_units
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 from support.strategies_growing import bins_of, spec_of
 
 EVERY = np.ones(2, bool)
@@ -107,7 +110,7 @@ def world(seed=0, categories=60, each=20, kind="two", weights=False, missing=0.0
 
 
 def read(kind, X, y, weight=None):
-    return Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC if kind == "number" else None)
+    return Table.read(X, y, sample_weight=weight, target_kind=Kind.NUMERIC if kind == "number" else None)
 
 
 def grower_of(kind, **parameters):
@@ -202,7 +205,7 @@ def by_level(grower, table, **options):
         EncodingSource(source, bins),
         bins,
         table.schema,
-        LocalEngine(groups=3),
+        LocalEngine(n_tasks=3),
         unit=evidence_units(table),
         target=source if numeric else None,
         **options,

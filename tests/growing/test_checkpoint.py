@@ -13,16 +13,19 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam.data import Bins, LocalEngine, MemorySource
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.files.cache import EncodedCache
+from hornbeam.data.sources import MemorySource
 from hornbeam.errors import DataError, ParameterError, StorageError
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.levelwise.checkpoint import _ARRAYS
 from hornbeam.kernels.subtree import Rows
 from support.strategies_growing import bins_of, random_table
 
-MONOTONE = Grower(monotone=(1, 0, 0))
+MONOTONE = Grower(monotonic_cst=(1, 0, 0))
 
 
 @pytest.fixture
@@ -79,7 +82,7 @@ def test_growing_continues_after_an_interrupt_at_any_pass(path, weights, budget,
 def test_growing_continues_with_other_engines_and_memory_limits(table, path):
     """Neither the engine nor the memory limits change the tree."""
     whole = grow(table, None)
-    engines = [LocalEngine(), LocalEngine(2), LocalEngine(groups=7, reverse=True)]
+    engines = [LocalEngine(), LocalEngine(2), LocalEngine(n_tasks=7, reverse=True)]
     for n in range(40):
         try:
             options = {"budget": [2**28, 1000, 5000][n % 3], "gather_rows": [0, 20, None][n % 2]}
@@ -149,8 +152,8 @@ def written(table, path):
     [
         ({"table": random_table(1, n_rows=200, noise=0.8)}, "the rows"),
         ({"max_bins": 3}, "the rows, their bins and schema"),
-        ({"grower": Grower(max_depth=3, monotone=(1, 0, 0))}, "max_depth differ"),
-        ({"grower": Grower(Criterion.GINI)}, "criterion, monotone differ"),
+        ({"grower": Grower(max_depth=3, monotonic_cst=(1, 0, 0))}, "max_depth differ"),
+        ({"grower": Grower(Criterion.GINI)}, "criterion, monotonic_cst differ"),
         ({"class_weight": np.array([1.0, 2.0])}, "weights differ"),
     ],
     ids=["rows", "bins", "depth", "criterion", "weights"],

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import LocalEngine
 from hornbeam.data.encoded_rows import EncodedRows
+from hornbeam.data.engine import LocalEngine
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Grower, Missing
 from hornbeam.growing.count_encoded import count_encoded
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.evidence.count import count_rows
 from support.examples import examples
@@ -35,7 +36,7 @@ def test_the_tree_is_the_one_grown_in_memory(data):
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     grower = replace(grower, max_leaf_nodes=data.draw(st.sampled_from([None, 3])))
     bins = bins_of(table)
-    engine = data.draw(st.sampled_from([LocalEngine(), LocalEngine(groups=3, reverse=True), Travelling()]))
+    engine = data.draw(st.sampled_from([LocalEngine(), LocalEngine(n_tasks=3, reverse=True), Travelling()]))
     grown = grower.grow_by_level(
         encoded(table, bins),
         bins,
@@ -63,7 +64,7 @@ def test_encoded_rows_are_counted_like_the_table(data):
     rng = np.random.default_rng(table.n_rows)
     target = rng.permutation(table.target)
     other = replace(table, target=target, weight=None, unit=1.0)
-    counted = count_encoded(tree, encoded(other, bins), bins, LocalEngine(groups=2))
+    counted = count_encoded(tree, encoded(other, bins), bins, LocalEngine(n_tasks=2))
     expected = count_rows(tree.skeleton, other)
     np.testing.assert_array_equal(counted.evidence, expected.evidence)
     np.testing.assert_array_equal(counted.rows, expected.rows)

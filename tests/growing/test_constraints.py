@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.table import Table
-from hornbeam.growing import Grower, Missing, Nominal
+from hornbeam.growing.criterion import Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.route import predict_rows
 from support.examples import examples
 from support.strategies_growing import OF_CLASSES, bins_of, random_table
@@ -29,7 +30,7 @@ def test_the_probability_is_monotone_in_each_constrained_feature(
     seed, sign, criterion, nominal, missing, holes, leaf
 ):
     table = random_table(seed, n_rows=60, n_numeric=3, missing=holes, noise=0.7, weights="whole")
-    grower = Grower(criterion, nominal, missing, min_samples_leaf=leaf, monotone=sign)
+    grower = Grower(criterion, nominal, missing, min_samples_leaf=leaf, monotonic_cst=sign)
     tree = grower.grow(table, bins_of(table))
     grid = np.arange(-0.5, 4.0, 0.25)
     for feature in range(3):
@@ -45,7 +46,7 @@ def test_the_probability_is_monotone_in_each_constrained_feature(
 
 def test_a_constraint_against_the_data_gives_a_single_leaf():
     table = Table.read(np.arange(8.0)[:, None], [0, 0, 0, 0, 1, 1, 1, 1])
-    rising, falling = (Grower(monotone=(sign,)).grow(table, bins_of(table)) for sign in (1, -1))
+    rising, falling = (Grower(monotonic_cst=(sign,)).grow(table, bins_of(table)) for sign in (1, -1))
     assert rising.n_leaves == 2
     assert falling.n_leaves == 1
 
@@ -55,6 +56,6 @@ def test_a_split_of_known_against_missing_values_adds_no_bound(missing):
     """Rows with missing values are negative here; rows with known values must still reach 1."""
     x = np.array([np.nan] * 8 + [0.0] * 8 + [1.0] * 8)[:, None]
     y = [0] * 8 + [0] * 4 + [1] * 4 + [1] * 8
-    tree = Grower(missing=missing, monotone=(1,)).grow(table := Table.read(x, y), bins_of(table))
+    tree = Grower(missing=missing, monotonic_cst=(1,)).grow(table := Table.read(x, y), bins_of(table))
     probability = predict_rows(tree, Table.read(np.array([[np.nan], [0.0], [1.0]]), schema=tree.schema))[:, 1]
     assert probability.tolist() == [0.0, 0.5, 1.0]

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbeam import BoostedTreesClassifier, ForestClassifier, Table, TreeClassifier, TreeRegressor
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam import BoostedTreesClassifier, ForestClassifier, TreeClassifier, TreeRegressor
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
+from hornbeam.tree import Table
 from support.strategies_growing import bins_of, spec_of
 
 FEW, LEAST = 5, 0.05
@@ -165,7 +167,7 @@ def clients(n=4000, seed=0):
     "model",
     [
         TreeClassifier(),
-        TreeClassifier(nominal="multiway"),
+        TreeClassifier(nominal_split="multiway"),
         TreeClassifier(criterion="gini"),
         TreeClassifier(criterion="hellinger"),
         TreeClassifier(missing="learned"),
@@ -224,7 +226,7 @@ def test_only_the_default_preset_is_corrected():
 def test_scaling_the_weights_does_not_change_the_tree(nominal):
     frame, y = random_frame(np.random.default_rng(3))
     weight = np.random.default_rng(4).uniform(0.5, 2.0, len(y))
-    grower = Grower(nominal=nominal, missing=Missing.OWN, corrected=True)
+    grower = Grower(nominal_split=nominal, missing=Missing.OWN, corrected=True)
     trees = []
     for scale in (1.0, 1024.0):
         table = Table.read(frame, y, sample_weight=weight * scale)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.evidence.count import count_rows
 from support.strategies_growing import OF_CLASSES, bins_of
@@ -92,7 +93,7 @@ def test_a_tree_of_a_million_nodes():
     a, b = (column.astype(np.int32) for column in np.divmod(np.arange(1_000_000), 1000))
     target = ((a * 7919 + b * 5) % 3).astype(np.int32)
     table = Table(Schema(features, (0, 1, 2)), (a, b), target, None, 1.0, None)
-    tree = Grower(nominal=Nominal.MULTIWAY).grow(table, bins_of(table))
+    tree = Grower(nominal_split=Nominal.MULTIWAY).grow(table, bins_of(table))
     assert (tree.n_nodes, tree.depth) == (1_001_001, 2)
     assert tree.evidence[tree.skeleton.is_leaf].max() == 1
 
@@ -104,9 +105,9 @@ def test_sixty_thousand_categories_are_split():
     target = (code % 7 < 3).astype(np.int32)
     table = Table(Schema((feature,), (0, 1)), (code,), target, None, 1.0, None)
     bins = bins_of(table)
-    subset = Grower(nominal=Nominal.SUBSET).grow(table, bins)
+    subset = Grower(nominal_split=Nominal.SUBSET).grow(table, bins)
     assert subset.evidence.tolist() == [[68_568, 51_432], [68_568, 0], [0, 51_432]]
-    assert Grower(nominal=Nominal.MULTIWAY).grow(table, bins).n_leaves == 60_000
+    assert Grower(nominal_split=Nominal.MULTIWAY).grow(table, bins).n_leaves == 60_000
 
 
 def test_more_categories_than_codes_are_refused():

@@ -6,7 +6,7 @@ import pytest
 from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 from support.strategies_growing import bins_of, random_table
 
 
@@ -46,7 +46,7 @@ def test_codes_that_do_not_fit_the_bins_are_refused():
 def test_rows_for_gradients_have_a_numeric_target():
     table = random_table(1)
     encoded = EncodedTable.for_gradients(table, bins_of(table))
-    assert encoded.table.schema.target is Kind.NUMERIC
+    assert encoded.table.schema.target_kind is Kind.NUMERIC
     assert encoded.table.target is None
 
 

@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier, TreeRegressor, load, save
-from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.encoded_rows import EncodedTable, EncodingSource
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.node_rows import NodeRows
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing.criterion import Criterion, Missing
 from hornbeam.growing.forced_splits import forced_skeleton, forced_splits
-from hornbeam.growing.grower import grow_in_memory
+from hornbeam.growing.grower import Grower, grow_in_memory
 from hornbeam.recipe import Recipe
-from hornbeam.tree import Skeleton, count_rows
-from hornbeam.tree.evidence.count import evidence_units
+from hornbeam.tree import Skeleton
+from hornbeam.tree.evidence.count import count_rows, evidence_units
 from hornbeam.tree.walk import replace_subtree
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, regression_tables, training_tables
@@ -29,7 +31,12 @@ THREADS = {"n_jobs": 2, "quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}
 def free(grower):
     """A grower without the constraints that a forced split could break."""
     return replace(
-        grower, monotone=None, interactions=None, once_per_path=False, forbidden_below=None, max_depth=None
+        grower,
+        monotonic_cst=None,
+        interaction_cst=None,
+        once_per_path=False,
+        forbidden_below=None,
+        max_depth=None,
     )
 
 
@@ -41,7 +48,7 @@ def test_the_splits_that_growing_would_take_change_nothing(data, tables):
     grower, bins = free(data.draw(growers(table, missing=whole_rows))), bins_of(table)
     alone = grower.grow(table, bins)
     top = replace(grower, max_depth=data.draw(st.integers(1, 3))).grow(table, bins).skeleton
-    forced = replace(grower, forced=forced_splits(top))
+    forced = replace(grower, forced_splits=forced_splits(top))
     trees = [forced.grow(table, bins), grow_in_memory(forced, table, bins, **THREADS)]
     source = MemorySource(table, data.draw(st.sampled_from([3, 1000])))
     numeric = table.numeric_target
@@ -76,7 +83,7 @@ def test_growing_goes_on_as_the_editor_does(data):
     for leaf in np.flatnonzero(top.is_leaf)[::-1].tolist():  # the last first: numbers of the others stay
         branch, _ = NodeRows.of(tree, encoded, grower, leaf).grow(None)
         skeleton, _ = replace_subtree(skeleton, leaf, branch)
-    forced = replace(grower, forced=forced_splits(top)).grow(table, bins)
+    forced = replace(grower, forced_splits=forced_splits(top)).grow(table, bins)
     assert forced.digest == count_rows(skeleton, table).digest
 
 
@@ -110,7 +117,7 @@ def test_a_threshold_is_kept_whatever_the_bins(kind, max_bins):
 
 def test_a_gain_worked_by_hand():
     """Two of each class; left one of "no", right one "no" and two "yes": 1 - 3/4 (entropy of 1 against 2)."""
-    tree = Grower(forced=((0, 2, 1.5, (), -1), None, None)).grow(
+    tree = Grower(forced_splits=((0, 2, 1.5, (), -1), None, None)).grow(
         *with_bins(Table.read([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]))
     )
     impurity = -(1 / 3 * np.log2(1 / 3) + 2 / 3 * np.log2(2 / 3))
@@ -135,8 +142,8 @@ STATE = ["no", "no", "yes", "yes", "no", "yes"]
         ({"feature": 0, "threshold": 2.5, "missing": "left"}, [[3, 1], [0, 2]]),
         ({"feature": 0, "threshold": 2.5, "missing": "right"}, [[2, 0], [1, 3]]),
         ({"feature": 0, "threshold": float("inf")}, [[2, 2], [1, 1]]),
-        ({"feature": "x1", "groups": [["A"], ["B", "C"]]}, [[2, 0], [1, 3]]),
-        ({"feature": "x1", "groups": [["A"], ["B"]]}, [[2, 0], [1, 1], [0, 2]]),
+        ({"feature": "x1", "categories": [["A"], ["B", "C"]]}, [[2, 0], [1, 3]]),
+        ({"feature": "x1", "categories": [["A"], ["B"]]}, [[2, 0], [1, 1], [0, 2]]),
     ],
 )
 @pytest.mark.parametrize("missing", ["own", "learned"])
@@ -151,7 +158,7 @@ def test_where_rows_of_no_child_go(split, counts, missing):
 def test_a_split_that_leaves_a_child_without_rows_is_left_out(empty):
     table = random_table(0, missing=0.0)
     forced = ((0, 2, 1.0, (), -1), (0, 2, empty, (), -1), None, None, None)
-    tree = Grower(forced=forced, max_depth=2).grow(*with_bins(table))
+    tree = Grower(forced_splits=forced, max_depth=2).grow(*with_bins(table))
     assert tree.skeleton.threshold[0] == 1.0
     assert (tree.rows > 0).all()
     assert tree.skeleton.n_children[1] == 2  # grown freely
@@ -230,8 +237,8 @@ def test_what_cannot_be_forced_is_refused(parameters, message, rows):
 def test_bins_get_the_thresholds_as_edges():
     table = random_table(0, n_rows=200, n_values=1000, missing=0.0)
     forced = forced_splits(Skeleton.of([2, 0, 0], [1, -1, -1], [7.25, np.nan, np.nan]))
-    recipe = Recipe(max_bins=4, grower=Grower(forced=forced))
+    recipe = Recipe(max_bins=4, grower=Grower(forced_splits=forced))
     plain, bins = Recipe(max_bins=4).bin(table), recipe.bin(table)
     assert sorted({*bins.edges[1]} - {*plain.edges[1]}) == [7.25]
     assert bins.n_codes.tolist() == [plain.n_codes[0], plain.n_codes[1] + 1, plain.n_codes[2]]
-    assert dict(recipe.grower.as_step().parameters)["forced"] == forced
+    assert dict(recipe.grower.as_step().parameters)["forced_splits"] == forced

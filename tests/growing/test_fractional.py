@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.growing import Grower, Missing
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.evidence.count import count_rows
 from support.examples import examples

@@ -8,12 +8,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
-from hornbeam.data import Table
 from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Step, Tree
+from hornbeam.tree import Step
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
 from support.strategies_growing import bins_of, growers, random_table, training_tables
@@ -141,7 +143,7 @@ def test_two_branches_of_a_multiway_split_have_the_minimum_size():
     y = [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1]
     for least, sizes in ((2, [4, 4, 2, 1]), (4, [4, 4, 2, 1]), (5, [11])):
         model = TreeClassifier(
-            "cart", nominal="multiway", min_samples_leaf=least, smoothing=None, pruning=None
+            "cart", nominal_split="multiway", min_samples_leaf=least, smoothing=None, pruning=None
         )
         tree = model.fit([[letter] for letter in letters], y).tree_
         assert tree.rows[tree.skeleton.is_leaf].tolist() == sizes
@@ -191,8 +193,8 @@ def test_missing_values_have_their_own_child_if_enough_rows_have_them():
             "min_impurity_decrease=nan: expected a number of at least 0",
         ),
         (
-            {"monotone": (0, 2)},
-            r"monotone=\(0, 2\): expected for each feature 1 \(rises\), -1 \(falls\) or 0 \(free\)",
+            {"monotonic_cst": (0, 2)},
+            r"monotonic_cst=\(0, 2\): expected for each feature 1 \(rises\), -1 \(falls\) or 0 \(free\)",
         ),
     ],
 )
@@ -204,15 +206,15 @@ def test_parameters_out_of_range_are_refused(parameters, message):
 def test_constraints_that_do_not_fit_the_table_are_refused():
     table = random_table(1, n_classes=3)
     with pytest.raises(ParameterError, match="second of two classes; found 3 classes"):
-        Grower(monotone=(1, 0, 0)).grow(table, bins_of(table))
+        Grower(monotonic_cst=(1, 0, 0)).grow(table, bins_of(table))
     table = random_table(1, n_classes=2)
     with pytest.raises(ParameterError, match="monotonic_cst has 2 entries for 3 features"):
-        Grower(monotone=(1, 0)).grow(table, bins_of(table))
+        Grower(monotonic_cst=(1, 0)).grow(table, bins_of(table))
 
 
 def test_constraints_are_refused_for_fractional_rows():
     holes, whole = random_table(1), random_table(1, missing=0.0)
-    grower = Grower(missing=Missing.FRACTIONAL, monotone=(1, 0, 0))
+    grower = Grower(missing=Missing.FRACTIONAL, monotonic_cst=(1, 0, 0))
     with pytest.raises(ParameterError, match="expected missing='own' or 'learned', or no constraints"):
         grower.grow(holes, bins_of(holes))
     assert grower.grow(whole, bins_of(whole)).n_leaves > 1
@@ -239,7 +241,7 @@ def test_the_history_has_every_parameter():
     assert step.name == "grow"
     assert dict(step.parameters) == {
         "criterion": "gini",
-        "nominal": "multiway",
+        "nominal_split": "multiway",
         "missing": "own",
         "max_depth": 3,
         "min_samples_split": 2,
@@ -248,7 +250,7 @@ def test_the_history_has_every_parameter():
         "min_weight_fraction_leaf": 0.0,
         "min_impurity_decrease": 0.0,
         "max_leaf_nodes": None,
-        "monotone": None,
+        "monotonic_cst": None,
         "max_features": None,
         "corrected": False,
         "design_effect": 1.0,
@@ -261,7 +263,7 @@ def test_gain_of_a_pure_split_is_the_entropy_of_the_node():
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("criterion", Criterion), ("nominal", Nominal), ("missing", Missing)]
+    ("name", "kind"), [("criterion", Criterion), ("nominal_split", Nominal), ("missing", Missing)]
 )
 def test_a_choice_may_be_given_as_text(name, kind):
     for member in kind:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hornbeam
-from hornbeam import impurity
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
+from hornbeam.growing.impurity import impurity
 from support.reference_growing import entropy, gini
 from support.strategies_growing import bins_of, training_tables
 
@@ -62,7 +62,6 @@ def test_shapes():
     assert isinstance(impurity([1, 2]), float)
     assert isinstance(impurity(np.array([1, 2])), float)
     assert impurity(np.ones((3, 2, 4))).tolist() == [[2.0, 2.0]] * 3
-    assert hornbeam.impurity is hornbeam.growing.impurity
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import BoostedTreesClassifier
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedTable
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing.criterion import Criterion, Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.leafwise import Leafwise
 from hornbeam.kernels import _native
 from hornbeam.tree.route import route
@@ -71,7 +75,7 @@ def test_steps_fit_where_the_sum_of_equal_rows_is_about_a_power_of_two(n, expone
     value = 2.0**exponent / (n * (times or 1))
     for _ in range(abs(ulps)):
         value = np.nextafter(value, np.inf if ulps > 0 else 0.0)
-    table = Table.read(np.arange(n, dtype=float)[:, None], np.zeros(n), target=Kind.NUMERIC)
+    table = Table.read(np.arange(n, dtype=float)[:, None], np.zeros(n), target_kind=Kind.NUMERIC)
     encoded = EncodedTable.for_gradients(table, Bins.fit(MemorySource(table), LocalEngine()))
     scale = GradientScale(None if times is None else np.full(n, times, np.int32), None, n * (times or 1))
     gradients = scale.fixed_point(np.full(n, value), np.full(n, value))
@@ -90,7 +94,7 @@ def test_twelve_balanced_classes_are_boosted(n_rows):
 
 def test_growing_does_not_change_the_shared_specification():
     X = np.random.default_rng(0).normal(size=(100, 2))
-    table = Table.read(X, X[:, 0], target=Kind.NUMERIC)
+    table = Table.read(X, X[:, 0], target_kind=Kind.NUMERIC)
     bins, grower = Bins.fit(MemorySource(table), LocalEngine()), Leafwise()
     encoded = EncodedTable.for_gradients(table, bins)
     spec = grower.terms(encoded)
@@ -153,7 +157,7 @@ def test_arrays_that_do_not_fit_are_refused(what, message):
 
 def grown_digest(n_rows, n_jobs):
     X = np.random.default_rng(0).normal(size=(n_rows, 2))
-    table = Table.read(X, X[:, 0] * X[:, 1], target=Kind.NUMERIC)
+    table = Table.read(X, X[:, 0] * X[:, 1], target_kind=Kind.NUMERIC)
     grown, encoded = grow(table, Bins.fit(MemorySource(table), LocalEngine()), Leafwise(), n_jobs)
     return grown.tree(grown.newton(0.0), encoded).digest
 

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hornbeam.data import LocalEngine
 from hornbeam.data.encoded_rows import EncodedRows
+from hornbeam.data.engine import LocalEngine
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Grower, Missing
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.levelwise import counting, frontier
 from hornbeam.growing.levelwise import phase as level_phase
 from hornbeam.growing.levelwise.first_pass import RowSummary
@@ -71,16 +72,16 @@ def test_one_reduction_per_level_and_one_to_gather(table):
 
 @pytest.mark.parametrize("criterion", OF_CLASSES)
 @pytest.mark.parametrize("weights", ["none", "real"])
-def test_the_tree_does_not_depend_on_budget_groups_or_order(criterion, weights):
+def test_the_tree_does_not_depend_on_budget_tasks_or_order(criterion, weights):
     """From one message per task to a pass for every node and a block for every feature."""
     table = random_table(1, n_rows=200, noise=0.6, n_numeric=4, n_nominal=2, weights=weights)
     grower = Grower(criterion, max_depth=5)
     alone = grower.grow(table, bins_of(table))
     shapes = set()
     for budget in (1, 10_000, 40_000, 2**28):
-        for groups, reverse in ((1, False), (3, False), (16, True)):
+        for n_tasks, reverse in ((1, False), (3, False), (16, True)):
             passes = []
-            engine = LocalEngine(groups=groups, reverse=reverse)
+            engine = LocalEngine(n_tasks=n_tasks, reverse=reverse)
             tree = grow(grower, table, engine, budget=budget, on_progress=passes.append)
             assert tree.digest == alone.digest
             np.testing.assert_array_equal(tree.gain, alone.gain)
@@ -100,7 +101,7 @@ def test_everything_that_tasks_exchange_can_be_pickled(criterion, options):
 
 
 def test_the_histograms_of_a_task_fit_the_budget(table):
-    passes, engine, budget = [], Measuring(LocalEngine(groups=3)), 8_000
+    passes, engine, budget = [], Measuring(LocalEngine(n_tasks=3)), 8_000
     grow(Grower(), table, engine, budget=budget, on_progress=passes.append)
     assert any(p.blocks > 1 for p in passes)
     assert len(passes) == len(engine.task_bytes)

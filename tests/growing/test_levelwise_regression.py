@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing.criterion import Criterion, Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.search import make_spec
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import NodeRange, Rows
@@ -29,7 +32,7 @@ def numeric_table(seed=0, weights="none", **options):
     """A table of `random_table` with a numeric target."""
     table = random_table(seed, weights=weights, **options)
     noise = np.random.default_rng(seed).normal(size=table.n_rows)
-    schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
+    schema = replace(table.schema, classes=(), target_kind=Kind.NUMERIC)
     values = NumericTarget.of(table.target + noise, table.weight, table.unit)
     return replace(table, schema=schema, target=None, numeric_target=values)
 
@@ -61,7 +64,7 @@ def test_any_partition_and_any_limit_of_gathering(data):
     grower = data.draw(growers(table, missing=whole_rows))
     alone = grower.grow(table, bins_of(table))
     for gather_rows in (0, 5, 50):
-        engine = LocalEngine(groups=data.draw(st.sampled_from([1, 3, 16])), reverse=data.draw(st.booleans()))
+        engine = LocalEngine(n_tasks=data.draw(st.sampled_from([1, 3, 16])), reverse=data.draw(st.booleans()))
         limits = {"gather_rows": gather_rows, "budget": data.draw(st.sampled_from([1, 2000, 20_000, 2**28]))}
         block = data.draw(st.sampled_from([1, 3, 1000]))
         assert_same(grow(grower, table, engine, block, **limits), alone)
@@ -69,15 +72,15 @@ def test_any_partition_and_any_limit_of_gathering(data):
 
 @pytest.mark.parametrize("grower", [CORRECTED, Grower(Criterion.SQUARED_ERROR)])
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
-def test_the_tree_does_not_depend_on_budget_groups_or_order(grower, weights):
+def test_the_tree_does_not_depend_on_budget_tasks_or_order(grower, weights):
     table = numeric_table(1, weights, n_rows=200, noise=0.6, n_numeric=4, n_nominal=2)
     grower, shapes = replace(grower, max_depth=5), set()
     alone = grower.grow(table, bins_of(table))
-    for budget, (groups, reverse) in zip(
+    for budget, (n_tasks, reverse) in zip(
         (1, 10_000, 40_000, 2**28), ((1, False), (3, False), (16, True), (3, True)), strict=True
     ):
         passes = []
-        engine = LocalEngine(groups=groups, reverse=reverse)
+        engine = LocalEngine(n_tasks=n_tasks, reverse=reverse)
         assert_same(grow(grower, table, engine, budget=budget, on_progress=passes.append), alone)
         shapes |= {(p.blocks > 1, p.n_nodes > 1) for p in passes[1:]}
     assert shapes == {(False, False), (False, True), (True, False), (True, True)}
@@ -103,7 +106,7 @@ def test_siblings_are_subtracted_with_their_squares():
     assert all(p.n_rows <= 150 for p in passes[2:])
 
 
-@pytest.mark.parametrize("grower", [CORRECTED, replace(CORRECTED, monotone=(1, 0, 0), max_depth=6)])
+@pytest.mark.parametrize("grower", [CORRECTED, replace(CORRECTED, monotonic_cst=(1, 0, 0), max_depth=6)])
 def test_growing_continues_from_a_checkpoint(tmp_path, grower):
     """Interrupted after each pass in turn."""
     table, path = numeric_table(3, "whole", n_rows=200, noise=0.5), tmp_path / "state"
@@ -163,7 +166,7 @@ def heavy_table(sign):
     values = np.full(n_rows, sign * (2.0 - 2.0**-40))
     values[::3] /= 2
     X = np.repeat(np.arange(3.0), n_rows // 3)[:, None]
-    table = Table.read(X, values, sample_weight=weight, target=Kind.NUMERIC)
+    table = Table.read(X, values, sample_weight=weight, target_kind=Kind.NUMERIC)
     assert int(table.weight.sum()) > 10**10
     return table
 
@@ -171,7 +174,7 @@ def heavy_table(sign):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_sums_of_ten_billion_rows_are_exact(sign):
     table = heavy_table(sign)
-    tree = grow(replace(CORRECTED, max_depth=1), table, LocalEngine(groups=3), block=20_000)
+    tree = grow(replace(CORRECTED, max_depth=1), table, LocalEngine(n_tasks=3), block=20_000)
     assert_same(tree, replace(CORRECTED, max_depth=1).grow(table, bins_of(table)))
     target = table.numeric_target
     exact = [

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from hornbeam import TreeClassifier, TreeRegressor, candidate_splits, load, save
+from hornbeam import TreeClassifier, TreeRegressor, load, save
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.data.engine import LocalEngine
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Grower
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.settings import make_path_rules
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.walk import path
@@ -67,7 +68,7 @@ def test_allowed_features_by_definition(data, n):
     grower = Grower(**data.draw(path_constraints(n)))
     table = random_table(0, n_rows=1, n_numeric=n, n_nominal=0)
     rules = make_path_rules(
-        table.schema, grower.interactions, grower.forbidden_below, once_per_path=grower.once_per_path
+        table.schema, grower.interaction_cst, grower.forbidden_below, once_per_path=grower.once_per_path
     )
     above = data.draw(st.lists(st.integers(0, n - 1), max_size=4))
     expected = [may_follow(grower, frozenset(above), f, n) for f in range(n)]
@@ -80,9 +81,9 @@ def test_allowed_features_by_definition(data, n):
 def test_a_constraint_that_allows_everything_changes_nothing(data):
     table = data.draw(training_tables(max_rows=80))
     grower, bins = replace(data.draw(growers(table)), once_per_path=False), bins_of(table)
-    free = replace(grower, interactions=None, forbidden_below=None)
+    free = replace(grower, interaction_cst=None, forbidden_below=None)
     everything = tuple(range(table.schema.n_features))
-    same = replace(free, interactions=(everything, everything[:1]))
+    same = replace(free, interaction_cst=(everything, everything[:1]))
     assert same.grow(table, bins).digest == free.grow(table, bins).digest
 
 
@@ -90,12 +91,12 @@ def test_a_constraint_that_allows_everything_changes_nothing(data):
 @pytest.mark.parametrize("corrected", [False, True])
 def test_without_interactions_a_tree_is_that_of_the_feature_of_its_root(criterion, corrected):
     table = random_table(3, n_rows=300, n_classes=3, n_numeric=3, n_values=40)
-    grower = Grower(criterion, corrected=corrected, interactions=((0,), (1,), (2,), (3,)))
+    grower = Grower(criterion, corrected=corrected, interaction_cst=((0,), (1,), (2,), (3,)))
     tree = grower.grow(table, bins_of(table))
     f = tree.skeleton.feature.item(0)
     schema = replace(table.schema, features=(table.schema.features[f],))
     column = replace(table, schema=schema, columns=(table.columns[f],))
-    alone = replace(grower, interactions=None).grow(column, bins_of(column))
+    alone = replace(grower, interaction_cst=None).grow(column, bins_of(column))
     np.testing.assert_array_equal(tree.skeleton.threshold, alone.skeleton.threshold)
     np.testing.assert_array_equal(tree.evidence, alone.evidence)
     assert tree.n_leaves > 3
@@ -124,7 +125,7 @@ def test_interactions_mean_what_they_mean_in_scikit_learn(groups):
 
 def test_level_by_level_from_a_checkpoint(tmp_path):
     table = random_table(5, n_rows=200, n_numeric=4, noise=0.4)
-    grower, bins = Grower(interactions=((0, 1), (1, 2, 4)), once_per_path=True), bins_of(table)
+    grower, bins = Grower(interaction_cst=((0, 1), (1, 2, 4)), once_per_path=True), bins_of(table)
     source = EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), None), 50)
     file = tmp_path / "checkpoint"
 
@@ -216,11 +217,11 @@ def test_what_is_no_constraint_is_refused(kind, parameters, message, rows):
 
 def test_a_grower_refuses_features_that_do_not_exist():
     table = random_table(0)
-    for parameters in ({"interactions": ((0, 7),)}, {"forbidden_below": ((7, 0),)}):
+    for parameters in ({"interaction_cst": ((0, 7),)}, {"forbidden_below": ((7, 0),)}):
         with pytest.raises(ParameterError, match="names feature 7; expected 0 to 2"):
             Grower(**parameters).grow(table, bins_of(table))
     with pytest.raises(ParameterError, match="expected indices of features"):
-        Grower(interactions=((-1,),))
+        Grower(interaction_cst=((-1,),))
 
 
 @pytest.mark.parametrize("word", ["pairwise", "no_interactions"])
@@ -229,7 +230,7 @@ def test_the_history_has_the_word_and_not_all_pairs(word):
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
     clf = TreeClassifier("cart", interaction_cst=word, max_depth=3).fit(X, y)
     [step] = [step for step in clf.tree_.history if step.name == "grow"]
-    assert dict(step.parameters)["interactions"] == word
+    assert dict(step.parameters)["interaction_cst"] == word
     assert all(
         candidate_splits(clf.tree_, X, y, node).chosen
         for node in np.flatnonzero(clf.tree_.skeleton.feature >= 0)

@@ -7,9 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from hornbeam.data import Table
-from hornbeam.growing import Grower
-from hornbeam.growing.grower import grow_in_memory
+from hornbeam.data.table import Table
+from hornbeam.growing.grower import Grower, grow_in_memory
 from hornbeam.growing.watch import Watch
 from support.strategies_growing import bins_of, random_table
 
@@ -19,8 +18,12 @@ SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data 
 ENDLESS = """
 import signal, sys, threading, time
 import numpy as np
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from hornbeam.growing import Grower, Missing
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits an ignored signal
 n_rows, n_features, n_jobs, holes = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]

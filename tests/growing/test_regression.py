@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Table
 from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.route import decision_path
 from hornbeam.tree.walk import path
 from support.examples import examples
@@ -25,7 +26,7 @@ REGRESSION = Grower(Criterion.SQUARED_ERROR)
 
 
 def tree_of(X, y, grower=REGRESSION, **kwargs):
-    table = Table.read(X, y, target=Kind.NUMERIC, **kwargs)
+    table = Table.read(X, y, target_kind=Kind.NUMERIC, **kwargs)
     return grower.grow(table, bins_of(table))
 
 
@@ -43,7 +44,7 @@ def divisions(column, rows, nominal: bool, grower: Grower):
     lost = [row for row in rows if (values[row] < 0 if nominal else np.isnan(values[row]))]
     known = [row for row in rows if row not in lost]
     seen = sorted({values[row] for row in known})
-    if nominal and grower.nominal is Nominal.MULTIWAY:
+    if nominal and grower.nominal_split is Nominal.MULTIWAY:
         yield [[row for row in known if values[row] == v] for v in seen] + ([lost] if lost else [])
         return
     if nominal:
@@ -88,7 +89,7 @@ def best_gain(table: Table, rows, grower: Grower, above: frozenset[int]) -> Frac
                 len(g) >= grower.min_samples_leaf and sum(pair[r][0] for r in g) >= least_weight - 1e-6
                 for g in groups
             ]
-            enough = sum(big) >= 2 if nominal and grower.nominal is Nominal.MULTIWAY else all(big)
+            enough = sum(big) >= 2 if nominal and grower.nominal_split is Nominal.MULTIWAY else all(big)
             if len(groups) > 1 and enough:
                 gain = explained([[pair[row] for row in g] for g in groups]) - base
                 best = gain if best is None else max(best, gain)
@@ -101,10 +102,10 @@ def test_every_split_has_the_largest_gain(data):
     """Numeric cuts, and among all subsets of categories the best one along the order of their means."""
     table = data.draw(regression_tables(max_rows=24))
     grower = replace(data.draw(growers(table)), corrected=False)
-    if grower.monotone is not None or grower.min_weight_leaf:
+    if grower.monotonic_cst is not None or grower.min_weight_leaf:
         return
     if (
-        grower.nominal is Nominal.SUBSET
+        grower.nominal_split is Nominal.SUBSET
     ):  # the order finds the best of all subsets, not the best among those of a minimum size
         grower = replace(grower, min_samples_leaf=1)
     grower = replace(grower, min_samples_missing=0)  # a law of its own, against the reference
@@ -228,7 +229,7 @@ def test_monotone_constraints_hold_for_means():
     rng = np.random.default_rng(3)
     X = rng.random((600, 2))
     y = X[:, 0] + rng.normal(size=600)
-    tree = tree_of(X, y, Grower(Criterion.SQUARED_ERROR, monotone=(1, 0), min_samples_leaf=5))
+    tree = tree_of(X, y, Grower(Criterion.SQUARED_ERROR, monotonic_cst=(1, 0), min_samples_leaf=5))
     grid = np.linspace(0, 1, 101)
     from hornbeam.tree.route import predict_rows
 

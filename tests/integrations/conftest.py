@@ -9,9 +9,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbeam
-from hornbeam import Costs
 from hornbeam.pruning import ErrorBased
 from hornbeam.smoothing import HDP, HGS
+from hornbeam.tree import Costs
 
 RNG = np.random.default_rng(0)
 N = 90
@@ -30,7 +30,7 @@ NUMBERS = ROWS[["dose", "visits"]]
 
 
 def ranker():
-    return hornbeam.BoostedTreesRanker(n_estimators=4).fit(ROWS, GRADES, group=np.arange(N) // 9)
+    return hornbeam.BoostedTreesRanker(n_estimators=4).fit(ROWS, GRADES, query=np.arange(N) // 9)
 
 
 def rules_of_a_fitted_tree():
@@ -65,7 +65,9 @@ MAKERS = {
     "SmoothedClassifier": lambda: hornbeam.SmoothedClassifier(
         DecisionTreeClassifier(max_depth=3, random_state=0)
     ).fit(NUMBERS, LABELS),
-    "distill": lambda: hornbeam.distill(None, ROWS, LABELS),
+    "TreeClassifier, teacher": lambda: hornbeam.TreeClassifier(
+        teacher=hornbeam.ForestClassifier(n_estimators=5), max_leaf_nodes=4
+    ).fit(ROWS, LABELS),
 }
 
 

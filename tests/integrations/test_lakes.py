@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.data import write_parquet
+from hornbeam.data.files.parquet_writer import write_parquet
 
 RNG = np.random.default_rng(0)
 ROWS = pd.DataFrame({"x": RNG.normal(size=600), "year": np.repeat([2022, 2023, 2024], 200)})
@@ -29,7 +29,7 @@ def test_delta(tmp_path):
         deltalake.write_deltalake(place, rows, partition_by=["year"], mode="overwrite")
     table = deltalake.DeltaTable(place)
     assert digest(table.file_uris()) == EXPECTED
-    assert digest(write_parquet(table.to_pyarrow_dataset(), tmp_path / "copy")) == EXPECTED
+    assert digest(write_parquet(table.to_pyarrow_dataset(), tmp_path / "copy.parquet")) == EXPECTED
 
 
 def test_iceberg(tmp_path):
@@ -40,7 +40,7 @@ def test_iceberg(tmp_path):
     table = catalog.create_table("n.rows", schema=TABLE.schema)
     table.append(TABLE)
     assert digest([task.file.file_path for task in table.scan().plan_files()]) == EXPECTED
-    assert digest(write_parquet(table.scan().to_arrow_batch_reader(), tmp_path / "copy")) == EXPECTED
+    assert digest(write_parquet(table.scan().to_arrow_batch_reader(), tmp_path / "copy.parquet")) == EXPECTED
     catalog.engine.dispose()
 
 

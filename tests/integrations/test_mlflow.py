@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbeam
+from hornbeam.interop import trusted_types
 
 pytest.importorskip("skops.io")
 mlflow = pytest.importorskip("mlflow")
@@ -31,7 +32,7 @@ def _tracking(tmp_path_factory):
 def trusted(estimator):
     """The types of the guide; skops does not trust the internals of scikit-learn's trees."""
     inside = ["sklearn.tree._tree.Tree"] if isinstance(estimator, hornbeam.SmoothedClassifier) else []
-    return hornbeam.trusted_types() + inside
+    return trusted_types() + inside
 
 
 def test_every_estimator_is_loaded_with_the_same_predictions(fitted, rows, predictions, same_predictions):

@@ -60,7 +60,7 @@ def model(seed):
 def test_every_row_ends_in_the_same_leaf(seed):
     rng, booster, X = model(seed)
     for tree in range(booster.num_trees()):
-        imported = from_lightgbm(booster, tree)
+        imported = from_lightgbm(booster, index=tree)
         rows = probes(rng, X, imported.skeleton, SPECIALS, CATEGORIES)
         with np.errstate(over="ignore"):
             near = rows.astype(np.float32)
@@ -125,8 +125,8 @@ def test_a_model_of_one_leaf_gives_one_leaf():
 def test_unsupported_models_are_refused():
     X = np.arange(20.0)[:, None]
     booster = lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(X, np.ones(20)), 1)
-    with pytest.raises(InteropError, match="no tree 1, expected one of its 1"):
-        from_lightgbm(booster, tree=1)
+    with pytest.raises(InteropError, match="no tree 1; expected the index of one of its 1"):
+        from_lightgbm(booster, index=1)
     data, y = frame(0)
     data["number"] = np.arange(len(data)) % 3
     clf = lightgbm.LGBMClassifier(n_estimators=1, verbose=-1)

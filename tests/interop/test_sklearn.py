@@ -5,11 +5,12 @@ import pytest
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from hornbeam import Skeleton, Table, Tree, TreeClassifier
+from hornbeam import Tree, TreeClassifier
 from hornbeam.errors import InteropError, ParameterError
-from hornbeam.interop import from_sklearn, from_sklearn_forest, to_sklearn
+from hornbeam.interop import from_lightgbm, from_sklearn, from_xgboost, from_ydf, to_sklearn
 from hornbeam.interop.sklearn import import_sklearn
 from hornbeam.smoothing import HGS, HierarchicalShrinkage
+from hornbeam.tree import Skeleton, Table
 from hornbeam.tree.route import predict_rows, route
 from support.imported_models import LARGEST, N_MODELS, labels, numbers, probes
 
@@ -94,7 +95,7 @@ def test_the_prediction_of_a_forest_is_the_mean_of_its_trees(forest):
     X = numbers(rng, 200, 4)
     y = np.array(["x", "y", "z"])[labels(rng, X, 3)]
     forest.fit(X, y)
-    trees = from_sklearn_forest(forest)
+    trees = [from_sklearn(forest, index=at) for at in range(5)]
     table = Table.read(X, schema=trees[0].schema)
     mean = np.mean([predict_rows(tree, table) for tree in trees], axis=0)
     np.testing.assert_allclose(mean, forest.predict_proba(X), rtol=0, atol=1e-12)
@@ -125,12 +126,12 @@ def test_names_and_labels_are_converted():
 
 def test_a_split_that_stops_missing_values_needs_an_option():
     tree = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]).tree_
-    with pytest.raises(InteropError, match=r"Node 0 stops missing values.*missing='majority'"):
+    with pytest.raises(InteropError, match=r"Node 0 stops missing values.*on_missing='majority'"):
         to_sklearn(tree)
-    back = to_sklearn(tree, missing="majority")
+    back = to_sklearn(tree, on_missing="majority")
     assert back.apply([[np.nan], [5.0]]).tolist() == [1, 2]
-    with pytest.raises(ParameterError, match="'error' or 'majority'"):
-        to_sklearn(tree, missing="left")
+    with pytest.raises(ParameterError, match="one of 'error', 'majority'"):
+        to_sklearn(tree, on_missing="left")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_splits_that_scikit_learn_does_not_have_are_refused(rows, preset, what):
     ]
     tree = TreeClassifier(preset, smoothing="hgs", pruning=None).fit(rows, y).tree_
     with pytest.raises(InteropError, match=what):
-        to_sklearn(tree, missing="majority")
+        to_sklearn(tree, on_missing="majority")
 
 
 def test_other_estimators_than_classification_trees_are_refused():
@@ -161,7 +162,32 @@ def test_other_estimators_than_classification_trees_are_refused():
     bag = BaggingClassifier(DecisionTreeClassifier(), 2, max_features=1, random_state=0)
     bag.fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     with pytest.raises(InteropError, match="max_features"):
-        from_sklearn_forest(bag)
+        from_sklearn(bag, index=0)
+
+
+def test_one_tree_of_a_forest_is_chosen_by_its_index():
+    X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
+    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    with pytest.raises(InteropError, match=r"RandomForestClassifier has 3 trees; .* index=0"):
+        from_sklearn(forest)
+    for index in (3, -1, 0.5, "first"):
+        with pytest.raises(InteropError, match="expected the index of one of its 3"):
+            from_sklearn(forest, index=index)
+    grown = DecisionTreeClassifier().fit(X, y)
+    assert from_sklearn(grown, index=0).digest == from_sklearn(grown).digest
+
+
+def test_what_is_no_model_of_the_library_is_refused():
+    for convert in (from_sklearn, from_lightgbm, from_xgboost, from_ydf):
+        for model in (
+            None,
+            3,
+            [[0.0]],
+            DecisionTreeClassifier(),
+            TreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9),
+        ):
+            with pytest.raises(InteropError, match=r"expected|Pass|Fit"):
+                convert(model)
 
 
 def test_smoothed_probabilities_are_refused_as_counts():

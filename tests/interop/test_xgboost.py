@@ -51,12 +51,12 @@ def test_every_row_ends_in_the_same_leaf(seed):
 
     n_trees = leaves(X).shape[1]
     for tree in range(n_trees):
-        imported = from_xgboost(booster, tree)
+        imported = from_xgboost(booster, index=tree)
         rows = probes(rng, X, imported.skeleton, SPECIALS, CATEGORIES, largest=LARGEST)
         for some in (rows, rows.astype(np.float32)):
             assert (imported.apply(some) == leaves(some)[:, tree]).all()
     with pytest.raises(InteropError, match=f"no tree {n_trees}"):
-        from_xgboost(booster, n_trees)
+        from_xgboost(booster, index=n_trees)
 
 
 def test_categories_below_zero_go_left():

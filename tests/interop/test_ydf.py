@@ -91,11 +91,11 @@ def probes(rng, data, skeleton):
 def test_every_row_ends_in_the_same_leaf(seed):
     rng, forest, data, y = model(seed)
     for tree in range(forest.num_trees()):
-        imported = from_ydf(forest, tree)
+        imported = from_ydf(forest, index=tree)
         rows = probes(rng, data, imported.skeleton)[list(imported.schema.names)]
         assert (imported.apply(rows) == forest.predict_leaves(rows.assign(y=y[0]))[:, tree]).all()
     with pytest.raises(InteropError, match="no tree"):
-        from_ydf(forest, forest.num_trees())
+        from_ydf(forest, index=forest.num_trees())
 
 
 def cart(data, y, **settings):

@@ -97,26 +97,31 @@ def test_random_wrong_calls_are_used_or_rejected():
 
 # ---- arrays are never converted
 
-WRITTEN = {
-    "codes": ("partition", 0),
-    "label": ("partition", 0),
-    "weight": ("partition", 4),
-    "numerator": ("partition", 6),
-    "progress": ("grow", 0),
-    "cells": ("histogram", 0),
-    "node": ("count_open", 0),
-    "order": ("grow_leafwise", 0),
-    "counts": ("count_parts", 0),
-    "out": ("encode_uint8", 0),
-    "least": ("least_costs", 0),
-    "new_parent": ("prune_shape", 0),
-}
+WRITTEN = [
+    ("partition", 0, "codes"),
+    ("partition", 0, "label"),
+    ("partition", 4, "weight"),
+    ("partition", 6, "numerator"),
+    ("grow", 0, "progress"),
+    ("histogram", 0, "cells"),
+    ("count_open", 0, "node"),
+    ("grow_leafwise", 0, "order"),
+    ("count_parts", 0, "counts"),
+    ("encode_uint8", 0, "out"),
+    ("least_costs", 0, "least"),
+    ("prune_shape", 0, "new_parent"),
+    ("grow_each", 0, "codes"),
+    ("grow_each", 0, "label"),
+    ("rank_columns", 0, "out"),
+    ("Router.fill_ends", 0, "out"),
+    ("pull_up", 0, "values"),
+    ("pull_up", 1, "values"),
+]
 
 
 @pytest.mark.parametrize("how", ["readonly", "unaligned", "bigendian"])
-@pytest.mark.parametrize("argument", WRITTEN)
-def test_output_arrays_are_never_copied(argument, how):
-    name, which = WRITTEN[argument]
+@pytest.mark.parametrize(("name", "which", "argument"), WRITTEN)
+def test_output_arrays_are_never_copied(name, which, argument, how):
     valid = example(name, which)
     if how != "readonly" and valid[argument].itemsize == 1:
         pytest.skip("bytes have neither")
@@ -334,11 +339,11 @@ def test_the_sweeps_per_call_are_limited():
 def test_a_prune_sweep_keeps_a_copy_of_its_shape(which):
     given = {name: native.build(value) for name, value in native.SWEEPS[which].arguments.items()}
     sweep = _native.PruneSweep(**given)
-    sweep.decide_all()
+    sweep.decide(0, 5)
     before = given["cut"].tolist(), given["value"].tolist()
     given["n_children"][0] = 2**30
     given["first_child"][:] = -(2**31)
-    sweep.decide_all()
+    sweep.decide(0, 5)
     assert (given["cut"].tolist(), given["value"].tolist()) == before
 
 
@@ -413,3 +418,50 @@ def test_input_arrays_may_be_unaligned():
     node = EXAMPLES["best_split"][0]
     moved = node | {"cells": native.unaligned(node["cells"])}
     np.testing.assert_equal(run("best_split", moved), run("best_split", node))
+
+
+class Changing:
+    """Columns whose reading changes another argument of the call."""
+
+    def __init__(self, columns, change):
+        self.columns, self.change = columns, change
+
+    def __len__(self):
+        return len(self.columns)
+
+    def __getitem__(self, at):
+        self.change()
+        return self.columns[at]
+
+
+@pytest.mark.parametrize("argument", ["rows", "start"])
+@pytest.mark.parametrize("wrong", [-1, 2**30])
+def test_rows_that_change_while_columns_are_read_are_refused(argument, wrong):
+    valid = {key: native.build(value) for key, value in example("Router.fill_ends").items()}
+    router = valid.pop("self")
+    given = valid | {"X": Changing(valid["X"], lambda: valid[argument].fill(wrong))}
+    with pytest.raises((ValueError, TypeError)):
+        router.fill_ends(**given)
+
+
+class Released:
+    """A column whose array is only alive while the kernel holds it."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def __dlpack__(self, **options):
+        return self.column.copy().__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.column.__dlpack_device__()
+
+
+def test_columns_are_held_while_they_are_read():
+    columns = np.random.default_rng(0).normal(size=(8, 60_000))
+    found = []
+    for items in (tuple(columns), tuple(map(Released, columns))):
+        out = np.zeros((60_000, 8), np.uint16)
+        found.append((*_native.rank_columns(items, np.arange(8, dtype=np.int32), out), out))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.growing import Grower, Missing
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
@@ -193,7 +194,7 @@ def test_no_feature_wins_without_a_split():
 def test_a_pickled_spec_gives_the_same_split(criterion):
     table = random_table(3, n_rows=80)
     bins = bins_of(table)
-    grower = Grower(criterion, min_samples_leaf=2, monotone=(1, 0, 0))
+    grower = Grower(criterion, min_samples_leaf=2, monotonic_cst=(1, 0, 0))
     spec = spec_of(grower, table, bins)
     loaded = pickle.loads(pickle.dumps(spec))
     for name in GrowthSpec._fields[3:]:

@@ -98,7 +98,7 @@ BUSY = """
 import sys, time
 import numpy as np
 from hornbeam.cli import main
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import PRESETS
 rng = np.random.default_rng(0)

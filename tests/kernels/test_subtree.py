@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.growing import Grower, Missing
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Columns, GrowthSpec, NodeRange, Rows, Split
 from support.examples import examples
@@ -149,29 +150,41 @@ def test_partition_groups_rows_by_slot(seed, n, n_slots, dtype, weighted):
     np.testing.assert_array_equal(as_set(rows, end, n), as_set(before, end, n))
 
 
+def slot_of_code(spec: GrowthSpec, nodes: subtree.Nodes, node: int, code: int) -> int:
+    """The slot that a node sends a code to; -1: none."""
+    feature = int(nodes.feature[node])
+    if code == spec.n_codes[feature]:
+        return int(nodes.missing_slot[node])
+    if spec.nominal[feature]:
+        return int(nodes.map[nodes.map_start[node] + code])
+    return 0 if code <= nodes.left[node] else 1
+
+
 @examples(100)
-@given(st.data())
-def test_rows_are_grouped_by_leaf_after_growing(data):
-    """Depth first: the rows of every node are contiguous, the rows of its children adjacent."""
+@given(st.data(), st.sampled_from(CODES))
+def test_nodes_count_the_rows_that_their_splits_send_there(data, dtype):
+    """Rows are sorted by feature below a node of few rows, and counted if a feature has few codes."""
     table = data.draw(training_tables(max_rows=80))
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
-    rows, bins = encoded(table)
-    moved = copy(rows)
-    nodes = subtree.grow(
-        moved, spec_of(grower, table, bins), NodeRange(0, table.n_rows), np.zeros(2, np.int64)
-    )
+    rows, bins = encoded(table, dtype)
+    moved, spec = copy(rows), spec_of(grower, table, bins)
+    nodes = subtree.grow(moved, spec, NodeRange(0, table.n_rows), np.zeros(2, np.int64))
     np.testing.assert_array_equal(as_set(moved, 0, table.n_rows), as_set(rows, 0, table.n_rows))
-    weight = np.ones(table.n_rows, int) if moved.weight is None else moved.weight
-    begin = {0: 0}
-    for node in range(1, len(nodes.parent)):  # parents first, siblings in slot order
-        parent = int(nodes.parent[node])
-        first = node - int(nodes.slot[node])
-        begin[node] = begin[parent] + int(nodes.rows[first:node].sum())
-    for node, start in begin.items():
-        mine = slice(start, start + int(nodes.rows[node]))
-        counts = np.zeros(table.schema.n_classes, int)
-        np.add.at(counts, moved.label[mine], weight[mine])
-        np.testing.assert_array_equal(counts, nodes.evidence[node])
+    counts, n_rows = np.zeros_like(nodes.evidence), np.zeros_like(nodes.rows)
+    child = {
+        (int(parent), int(slot)): at
+        for at, (parent, slot) in enumerate(zip(nodes.parent, nodes.slot, strict=True))
+    }
+    for codes, label, weight in zip(rows.codes.tolist(), rows.label, table.row_weights, strict=True):
+        node = 0
+        while True:
+            counts[node, label] += round(weight / table.unit)
+            n_rows[node] += 1
+            if nodes.feature[node] < 0:
+                break
+            node = child[node, slot_of_code(spec, nodes, node, codes[nodes.feature[node]])]
+    np.testing.assert_array_equal(counts, nodes.evidence)
+    np.testing.assert_array_equal(n_rows, nodes.rows)
 
 
 # ---- rules

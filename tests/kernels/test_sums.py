@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.elementary import exact_sums
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
@@ -24,7 +25,7 @@ NO_LABELS = np.empty(0, np.uint16)
 def regression_table(seed: int, **kwargs):
     table = random_table(seed, **kwargs)
     values = np.random.default_rng(seed).normal(size=table.n_rows) + table.target
-    schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
+    schema = replace(table.schema, classes=(), target_kind=Kind.NUMERIC)
     numeric_target = NumericTarget.of(values, table.weight, table.unit)
     return replace(table, schema=schema, target=None, numeric_target=numeric_target)
 

@@ -54,13 +54,11 @@ def random_costs(skeleton, seed):
     )
 
 
-def decided(skeleton, costs, orders=None, **margin):
-    """The decisions and values, all nodes at once or in the given orders."""
+def decided(skeleton, costs, parts=None, **margin):
+    """The decisions and values, all nodes at once or in the given parts."""
     sweep = PruneSweep(skeleton.first_child, skeleton.n_children, costs, **margin)
-    if orders is None:
-        sweep.decide_all()
-    for order in orders or ():
-        sweep.decide(order)
+    for begin, end in [(0, skeleton.n_nodes)] if parts is None else parts:
+        sweep.decide(begin, end)
     return sweep.cut.tolist(), sweep.value.tolist()
 
 
@@ -85,17 +83,21 @@ def test_trees_of_every_kind_give_the_decisions_of_the_reference(tree, seed):
 
 
 @given(shapes(), seeds)
-def test_the_order_within_a_frontier_does_not_matter(skeleton, seed):
-    """Nor does it matter whether nodes are handled by level, by height or one at a time."""
+def test_the_order_within_a_level_or_a_frontier_does_not_matter(skeleton, seed):
     rng = np.random.default_rng(seed)
     order, begin = frontiers(skeleton.first_child, skeleton.n_children)
-    rounds = [rng.permutation(order[here:end]) for here, end in pairwise(begin)]
-    alone = np.concatenate(rounds)[:, None]
+    by_height = [node for here, end in pairwise(begin) for node in rng.permutation(order[here:end]).tolist()]
+    by_level = [
+        node
+        for here, end in reversed(list(pairwise(skeleton.levels)))
+        for node in rng.permutation(range(here, end))
+    ]
     given_costs = GivenCosts(*rng.integers(0, 5, (2, skeleton.n_nodes)).astype(float))
     for costs in (random_costs(skeleton, seed), given_costs):
         at_once = decided(skeleton, costs)
-        assert decided(skeleton, costs, rounds) == at_once
-        assert decided(skeleton, costs, list(alone)) == at_once
+        for order in (by_height, by_level):
+            assert decided(skeleton, costs, [(node, node + 1) for node in order]) == at_once
+        assert decided(skeleton, costs, reversed(list(pairwise(skeleton.levels)))) == at_once
 
 
 def test_rows_and_costs_worked_by_hand():
@@ -153,12 +155,12 @@ def test_costs_of_wrong_shape_are_rejected(costs):
         PruneSweep(np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32), costs)
 
 
-@pytest.mark.parametrize("node", [-1, 3])
-def test_nodes_outside_the_tree_are_rejected(node):
+@pytest.mark.parametrize("part", [(-1, 2), (0, 4), (2, 1), (-(2**63), 2**63 - 1)])
+def test_nodes_outside_the_tree_are_rejected(part):
     stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
     sweep = PruneSweep(stump.first_child, stump.n_children, GivenCosts(np.zeros(3), np.zeros(3)))
     with pytest.raises(ValueError, match="nodes of the tree"):
-        sweep.decide(np.array([1, node], np.int32))
+        sweep.decide(*part)
 
 
 def test_a_sweep_keeps_its_arrays_alive():
@@ -170,7 +172,7 @@ def test_a_sweep_keeps_its_arrays_alive():
     )
     gc.collect()
     _others = [np.full(n, np.nan) for _ in range(8)], [np.full(n, 2**30, np.int32) for _ in range(8)]
-    sweep.decide_all()
+    sweep.decide(0, n)
     assert sweep.cut.tolist() == (skeleton.n_children > 0).tolist()
 
 

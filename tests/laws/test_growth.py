@@ -13,7 +13,9 @@ from hornbeam import RuleClassifier, TreeClassifier
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, HornbeamWarning, ParameterError
-from hornbeam.explain import explain, leaves, shap_values
+from hornbeam.explain.explanation import explain
+from hornbeam.explain.leaves import leaves
+from hornbeam.explain.shapley import shap_values
 from hornbeam.export import (
     to_c,
     to_dot,
@@ -26,10 +28,10 @@ from hornbeam.export import (
     to_text,
 )
 from hornbeam.recipe import PRESETS
-from hornbeam.rules import extract
-from hornbeam.tree import Tree
+from hornbeam.rules.extract import extract
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.folds import end_nodes
 from support.strategies import chain
 

@@ -9,18 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeRegressor
-from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.growing import grower as grower_module
-from hornbeam.growing.grower import grow_in_memory
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower, grow_in_memory
 from hornbeam.kernels.subtree import child_key
-from hornbeam.out_of_core import Plan, fit
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.recipe import REGRESSION_PRESETS
-from hornbeam.tree import Tree
 from hornbeam.tree.evidence.count import recount
-from hornbeam.tuning import CrossFitted
+from hornbeam.tree.tree import Tree
+from hornbeam.tuning.cross_fitted import CrossFitted
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, regression_tables
 
@@ -165,16 +168,16 @@ def test_the_digest_depends_on_neither_threads_nor_order(preset, weighted):
 
 GROUPINGS = [
     (60, LocalEngine()),
-    (7, LocalEngine(groups=5)),
-    (64, LocalEngine(n_jobs=2, groups=3, reverse=True)),
-    (1, LocalEngine(n_jobs=3, groups=200, reverse=True)),
+    (7, LocalEngine(n_tasks=5)),
+    (64, LocalEngine(n_jobs=2, n_tasks=3, reverse=True)),
+    (1, LocalEngine(n_jobs=3, n_tasks=200, reverse=True)),
 ]
 
 
 @pytest.mark.parametrize("recipe", [REGRESSION_PRESETS["cart"], CrossFitted(REGRESSION_PRESETS["default"])])
 def test_any_grouping_of_units_by_the_engine(recipe):
     X, y, weight = random_rows(400)
-    table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    table = Table.read(X, y, sample_weight=weight, target_kind=Kind.NUMERIC)
     alone = recipe.fit(table)
     for block, engine in GROUPINGS:
         assert_same(fit(MemorySource(table, block), recipe, engine), alone)
@@ -183,7 +186,7 @@ def test_any_grouping_of_units_by_the_engine(recipe):
 def test_all_rows_are_counted_on_the_splits_of_a_sample():
     """For any grouping of partitions the evidence is exactly that of all rows counted in memory."""
     X, y, weight = random_rows(400)
-    table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    table = Table.read(X, y, sample_weight=weight, target_kind=Kind.NUMERIC)
     recipe = REGRESSION_PRESETS["cart"]
     sample = Plan.of(MemorySource(table), recipe, grow_rows=150)
     trees = [fit(MemorySource(table, block), recipe, engine, plan=sample) for block, engine in GROUPINGS]
@@ -195,7 +198,7 @@ def test_all_rows_are_counted_on_the_splits_of_a_sample():
 
 def test_rows_that_do_not_fit_memory_give_the_tree_of_all_rows():
     X, y, weight = random_rows(400)
-    table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    table = Table.read(X, y, sample_weight=weight, target_kind=Kind.NUMERIC)
     recipe, source = REGRESSION_PRESETS["cart"], MemorySource(table, 10)
     plan = Plan.of(source, recipe, memory=44 * 150)
     assert plan.mode == "level-wise"

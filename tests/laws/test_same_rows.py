@@ -14,8 +14,10 @@ import pytest
 from scipy.sparse import issparse
 
 import hornbeam
-from hornbeam import evaluation, explain, export, rules
-from hornbeam.data import Kind, ParquetSource, Table
+from hornbeam import evaluation, export
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError
 
 pl = pytest.importorskip("polars")
@@ -56,13 +58,13 @@ def _files(place: Path, target: str | None, weight: str | None) -> Arguments:
 def _source(place: Path, target: str | None, weight: str | None) -> Arguments:
     kind = Kind.NUMERIC if target == "dose" else Kind.NOMINAL
     file = _files(place, target, weight)[0]
-    return ParquetSource.open(file, target=target, weight=weight, target_kind=kind), None, None
+    return scan_parquet(file, target=target, sample_weight=weight, target_kind=kind), None, None
 
 
 def _table(place: Path, target: str | None, weight: str | None) -> Arguments:
     kind = Kind.NUMERIC if target == "dose" else Kind.NOMINAL
     X, y, times = _frame(ARRAY, target, weight)
-    return Table.read(X, y, sample_weight=times, target=kind), None, None
+    return Table.read(X, y, sample_weight=times, target_kind=kind), None, None
 
 
 FORMS: dict[str, Callable[[Path, str | None, str | None], Arguments]] = {
@@ -117,11 +119,11 @@ def _evidence(name: str) -> Callable[..., Any]:
 
 
 def _candidates(place, X, y, weight):
-    return hornbeam.candidate_splits(_fitted(TREE), X, y, sample_weight=weight)
+    return _fitted(TREE).candidate_splits(X, y, sample_weight=weight)
 
 
 def _held_out(place, X, y, weight):
-    return hornbeam.candidate_splits(_fitted(TREE), ARRAY, COLUMNS["is"], held_out=(X, y, weight))
+    return _fitted(TREE).candidate_splits(ARRAY, COLUMNS["is"], held_out=(X, y, weight))
 
 
 def _report(place, X, y, weight):
@@ -163,17 +165,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str | None, str | None]] = {
     "candidate_splits": (_candidates, "is", "times"),
     "candidate_splits of held-out rows": (_held_out, "is", "times"),
     "report": (_report, "is", None),
-    "explain.explain": (_of_tree(explain.explain), None, None),
-    "explain.shap_values": (_of_tree(explain.shap_values), None, None),
-    "explain.counterfactuals": (_of_tree(explain.counterfactuals), None, None),
-    "explain.predict_interval": (_of_tree(explain.predict_interval), None, None),
-    "explain.drift": (_of_tree(explain.drift), None, None),
     "evaluation.stability": (
         lambda place, X, y, weight: evaluation.stability(TREE, X, y, n_refits=2),
         "is",
         None,
     ),
-    "rules.RuleSet.predict": (_of_tree(lambda clf, X: rules.extract(clf).predict(X)), None, None),
+    "RuleSet.predict_proba": (_of_tree(lambda clf, X: clf.rules().predict_proba(X)), None, None),
     "export.to_matrix": (_of_tree(export.to_matrix), None, None),
 }
 
@@ -239,7 +236,7 @@ def test_what_is_refused_exists():
 
 def test_a_source_with_columns_in_another_order_is_read_by_name(place):
     file = FORMS["path"](place, None, None)[0]
-    reversed_columns = ParquetSource.open(file, target=None, features=NAMES[::-1])
+    reversed_columns = scan_parquet(file, target=None, features=NAMES[::-1])
     for name in ("predict_proba", "apply", "drift"):
         expected = plain(getattr(_fitted(TREE), name)(ARRAY))
         assert plain(getattr(_fitted(TREE), name)(reversed_columns)) == expected

@@ -8,13 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
-from hornbeam.data import LocalEngine, Table
 from hornbeam.data.encoded_rows import EncodedRows
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.growing.grower import grow_in_memory
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower, grow_in_memory
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Tree, count_rows
+from hornbeam.tree.evidence.count import count_rows
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
@@ -63,8 +65,8 @@ def test_any_partition_and_any_limit_of_gathering(data):
     source = EncodedRows(rows, block=data.draw(st.sampled_from([1, 3, 1000])))
     alone = grower.grow(table, bins)
     for gather_rows in (0, 5, 50):
-        groups = data.draw(st.sampled_from([1, 2, 7, 31]))
-        engine = LocalEngine(data.draw(st.sampled_from([1, 2])), groups, reverse=data.draw(st.booleans()))
+        n_tasks = data.draw(st.sampled_from([1, 2, 7, 31]))
+        engine = LocalEngine(data.draw(st.sampled_from([1, 2])), n_tasks, reverse=data.draw(st.booleans()))
         limits = {"gather_rows": gather_rows, "budget": data.draw(st.sampled_from([1, 2000, 20_000, 2**28]))}
         assert_same(
             grower.grow_by_level(source, bins, table.schema, engine, unit=table.unit, **limits), alone

@@ -10,10 +10,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hornbeam
-from hornbeam import Table, evaluation, explain, export, interop, plots, rules
-from hornbeam.data import Kind
-from hornbeam.editing import TreeEditor
+from hornbeam import evaluation, export, interop, plots, tree
+from hornbeam.data.schema import Kind
+from hornbeam.editing.editor import TreeEditor
 from hornbeam.errors import HornbeamError
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.explain.scorecard import scorecard
+from hornbeam.tree import Table
 from support.estimators import ESTIMATORS, NUMBERS, X, Y, fitted
 
 pytest.importorskip("matplotlib")
@@ -31,7 +34,7 @@ MODELS = {name: fitted(model) for name, model in ESTIMATORS.items()} | {
     "pipeline": make_pipeline(StandardScaler(), hornbeam.TreeClassifier()).fit(X, Y),
     "scikit-learn": DecisionTreeClassifier(max_depth=2).fit(X, Y),
     "scikit-learn regressor": DecisionTreeRegressor(max_depth=2).fit(X, NUMBERS),
-    "rule set": rules.extract(TREE),
+    "rule set": CLF.rules(),
     "table": ROWS,
     "frame": FRAME,
     "array": X,
@@ -50,7 +53,7 @@ WRONG_ROWS = {
     "other columns": X[:, :2],
     "other table": Table.read(X[:, :2], Y),
     "no target": Table.read(X, schema=TREE.schema),
-    "numeric target": Table.read(X, NUMBERS, target=Kind.NUMERIC),
+    "numeric target": Table.read(X, NUMBERS, target_kind=Kind.NUMERIC),
     "numbers for classes": (X, NUMBERS),
     "swapped": (Y, X),
     "model": CLF,
@@ -68,13 +71,11 @@ OF_A_MODEL = {
         and name not in ("to_matrix", "to_onnx", "to_treelite", "to_shap")
     },
     "to_sklearn": interop.to_sklearn,
-    "leaves": explain.leaves,
-    "importance": explain.importance,
-    "importance of several": lambda model: explain.importance([model, model]),
-    "interval": explain.interval,
-    "borrowed_rows": lambda model: explain.borrowed_rows(model, 0),
-    "scorecard": explain.scorecard,
-    "extract": rules.extract,
+    "scorecard": scorecard,
+    "from_tree": hornbeam.TreeClassifier.from_tree,
+    "collapse": lambda model: tree.collapse(model, np.zeros(3, bool)),
+    "with_belief": lambda model: tree.with_belief(model, np.full((3, 2), 0.5)),
+    "with_slopes": lambda model: tree.with_slopes(model, tree.Slopes.none(2)),
     "report": hornbeam.report,
     "model_card": hornbeam.model_card,
     "diff": lambda model: hornbeam.diff(CLF, model),
@@ -82,22 +83,18 @@ OF_A_MODEL = {
     "LeafDisplay": plots.LeafDisplay.from_estimator,
 }
 OF_A_MODEL_AND_ROWS = {
-    "explain": explain.explain,
-    "shap_values": explain.shap_values,
-    "counterfactuals": explain.counterfactuals,
-    "predict_interval": explain.predict_interval,
-    "drift": explain.drift,
     "to_matrix": export.to_matrix,
-    "score_tree": evaluation.score_tree,
-    "tree_reliability": lambda model, rows: evaluation.tree_reliability(model, rows, 1),
     "score_changes": lambda model, rows: evaluation.score_changes(model, TREE, rows),
 }
 OF_A_MODEL_X_AND_Y = {
     "report": hornbeam.report,
     "model_card": hornbeam.model_card,
-    "candidate_splits": hornbeam.candidate_splits,
-    "TreeEditor": TreeEditor.of,
-    "recount": hornbeam.recount,
+    "candidate_splits": candidate_splits,
+    "candidate_splits of a tree": lambda model, X, y: hornbeam.TreeClassifier.from_tree(
+        model
+    ).candidate_splits(X, y),
+    "TreeEditor": TreeEditor._of,
+    "recount": lambda model, X, y: hornbeam.TreeClassifier.from_tree(model).recount(X, y),
     "ReliabilityDisplay": plots.ReliabilityDisplay.from_estimator,
 }
 
@@ -151,40 +148,36 @@ def test_a_wrong_model_or_wrong_x_and_y_are_refused(name):
 
 @pytest.mark.parametrize("name", WRONG_ROWS)
 def test_wrong_rows_of_results_are_refused(name):
-    rows, card, found = WRONG_ROWS[name], explain.scorecard(CLF, positive=1), rules.extract(TREE)
-    uses = {"points": card.points, "predict": found.predict, "decide": found.decide}
+    rows, card, found = WRONG_ROWS[name], scorecard(CLF, positive=1), CLF.rules()
+    uses = {"points": card.points, "predict_proba": found.predict_proba, "apply": found.apply}
+    for method in ("explain", "shap_values", "counterfactuals", "predict_interval", "unseen", "drift"):
+        uses[method] = getattr(CLF, method)
+    pair = rows if isinstance(rows, tuple) else (rows, Y)
+    uses |= {"simplify": lambda _: found.simplify(*pair), "choose": lambda _: found.choose(*pair)}
     assert raw_errors({kind: lambda use=use: use(rows) for kind, use in uses.items()}) == []
 
 
 def test_an_estimator_stands_for_its_tree_and_a_frame_for_its_table():
     clf = hornbeam.TreeClassifier("cart", max_depth=2).fit(FRAME, Y)
-    tree, table = clf.tree_, Table.read(FRAME, schema=clf.tree_.schema)
-    assert str(explain.leaves(clf)) == str(explain.leaves(tree))
-    assert str(explain.explain(clf, FRAME)) == str(explain.explain(tree, table))
-    assert explain.importance(clf).tolist() == explain.importance(tree).tolist()
-    assert export.rules_text(rules.extract(clf)) == export.rules_text(rules.extract(tree))
-    np.testing.assert_array_equal(rules.extract(clf).predict(FRAME), rules.extract(tree).predict(table))
-    card = explain.scorecard(clf, positive=1)
+    own, table = clf.tree_, Table.read(FRAME, schema=clf.tree_.schema)
+    np.testing.assert_array_equal(clf.rules().predict_proba(FRAME), clf.rules().predict_proba(table))
+    card = scorecard(clf, positive=1)
     np.testing.assert_array_equal(card.points(FRAME), card.points(table))
     np.testing.assert_array_equal(export.to_matrix(clf, FRAME), X)
-    in_rules = MODELS["rules"]
-    assert export.rules_text(in_rules) == export.rules_text(in_rules.rules_)
-    scored = Table.read(FRAME, Y, schema=tree.schema)
+    scored = Table.read(FRAME, Y, schema=own.schema)
     expected = evaluation.log_loss(Y, clf.predict_proba(FRAME))
-    assert evaluation.score_tree(clf, scored).log_loss == pytest.approx(expected)
+    assert evaluation.scores(clf, scored).model["log_loss"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: hornbeam.distill(X, Y, MODELS["forest"]), r"distill\(teacher, X, y\)"),
         (lambda: hornbeam.TreeClassifier().fit(Y, X), "X and y are swapped"),
         (lambda: hornbeam.TreeRegressor().fit(NUMBERS, X), "X and y are swapped"),
-        (lambda: evaluation.score_changes(Y, NUMBERS, NUMBERS), "two trees and a Table"),
+        (lambda: evaluation.score_changes(Y, NUMBERS, NUMBERS), "fitted classifier or regressor"),
         (lambda: plots.LeafDisplay.from_estimator(MODELS["regressor"]), "TreeDisplay"),
-        (lambda: plots.ReliabilityDisplay.from_estimator(MODELS["regressor"], X, Y), "fitted classifier"),
+        (lambda: plots.ReliabilityDisplay.from_estimator(MODELS["regressor"], X, Y), "expected a classifier"),
         (lambda: hornbeam.report(MODELS["scikit-learn"], X, Y), r"hornbeam\.interop"),
-        (lambda: export.rules_text(CLF), r"clf\.rules\(\)"),
     ],
 )
 def test_the_error_says_what_to_pass(call, words):

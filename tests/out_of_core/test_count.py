@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.growing import Missing
-from hornbeam.out_of_core import HeldOutSource, count_on_all
+from hornbeam.growing.criterion import Missing
 from hornbeam.pruning import BayesRisk, ReducedError
-from hornbeam.pruning.reduced_error import held_out
+from hornbeam.pruning.reduced_error import held_out_evidence
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
-from hornbeam.tree.evidence.count import recount
+from hornbeam.tree.evidence.count import count_on_all, recount
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, training_tables
 
@@ -50,6 +51,16 @@ def test_fractional_rows_over_many_levels(weights):
     assert counted.digest == recount(tree, table).digest
 
 
+class Elsewhere:
+    """A source that is not known to be in memory."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def __getattr__(self, name):
+        return getattr(self.source, name)
+
+
 @examples(100)
 @given(st.data(), engines, blocks)
 def test_held_out_rows_of_a_source_count_as_in_memory(data, engine, block):
@@ -59,11 +70,13 @@ def test_held_out_rows_of_a_source_count_as_in_memory(data, engine, block):
     tree = data.draw(growers(table)).grow(some, bins_of(some))
     if not rest.n_rows:
         return
-    pruning_rows = HeldOutSource(MemorySource(rest, block), engine)
-    np.testing.assert_array_equal(pruning_rows(tree), held_out(tree, rest))
-    assert ReducedError(pruning_rows)(tree).digest == ReducedError(rest)(tree).digest
+    source = MemorySource(rest, block)
+    expected = held_out_evidence(tree, rest)
+    np.testing.assert_array_equal(held_out_evidence(tree, Elsewhere(source), engine=engine), expected)
+    pruner = ReducedError(Elsewhere(source), engine=engine)
+    assert pruner(tree).digest == ReducedError(rest)(tree).digest
     tree = Laplace()(tree)
-    assert BayesRisk(table=pruning_rows)(tree).digest == BayesRisk(table=rest)(tree).digest
+    assert BayesRisk(held_out=Elsewhere(source))(tree).digest == BayesRisk(held_out=rest)(tree).digest
 
 
 class Columns(MemorySource):

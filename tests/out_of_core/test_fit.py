@@ -8,20 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, make_classification
 
-from hornbeam import out_of_core
-from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.ensembles.distillation.taught import Taught
 from hornbeam.errors import ParameterError
-from hornbeam.evaluation import rmse
-from hornbeam.growing import Missing
-from hornbeam.out_of_core import Plan, count_on_all
+from hornbeam.evaluation import probability_rmse
+from hornbeam.growing.criterion import Missing
 from hornbeam.out_of_core import plan as planning
+from hornbeam.out_of_core.fit import fit as fit_source
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
 from hornbeam.pruning import CostComplexity, ErrorBased
 from hornbeam.recipe import PRESETS, Recipe
+from hornbeam.tree.evidence.count import count_on_all
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossFitted, CrossValidated
+from hornbeam.tuning.cross_fitted import CrossFitted
+from hornbeam.tuning.cross_validated import CrossValidated
 from support.examples import examples
 from support.strategies_growing import growers, random_table, training_tables
 
@@ -36,12 +40,12 @@ def noisy(n, seed=0):
 
 
 def loss(tree, table):
-    return rmse(table.target, predict_rows(tree, table))
+    return probability_rmse(table.target, predict_rows(tree, table))
 
 
 def fit(source, fitter, engine=None, *, grow_rows=None, memory=None, **options):
     plan = Plan.of(source, fitter, grow_rows, memory)
-    return out_of_core.fit(source, fitter, engine, plan=plan, **options)
+    return fit_source(source, fitter, engine, plan=plan, **options)
 
 
 # ---- on all rows ---------------------------------------------------------------------------------------
@@ -66,7 +70,7 @@ def test_level_wise_growth_gives_the_tree_of_growth_in_memory(data):
     [CART, CrossFitted(DEFAULT), CrossValidated(CART), CrossFitted(CrossValidated(DEFAULT)), PRESETS["c4.5"]],
 )
 def test_without_a_plan_rows_that_fit_memory_are_read_into_it(recipe):
-    assert out_of_core.fit(MemorySource(CANCER, 50), recipe).digest == recipe.fit(CANCER).digest
+    assert fit_source(MemorySource(CANCER, 50), recipe).digest == recipe.fit(CANCER).digest
 
 
 def test_the_tree_does_not_depend_on_the_cache(tmp_path):

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import LocalEngine, MemorySource, Table
-from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import scan_parquet
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.out_of_core import sample
 from hornbeam.out_of_core.sample import draw_numbers, draw_sample
@@ -34,9 +36,9 @@ def assert_same(one: Table, other: Table) -> None:
     st.integers(1, 9),
     st.booleans(),
 )
-def test_a_sample_is_the_rows_of_the_smallest_hashes_in_order(seed, n_rows, n, block, groups, reverse):
+def test_a_sample_is_the_rows_of_the_smallest_hashes_in_order(seed, n_rows, n, block, n_tasks, reverse):
     table = random_table(seed, n_rows=n_rows, weights=["none", "whole", "real"][seed % 3])
-    drawn = draw_sample(MemorySource(table, block), LocalEngine(2, groups, reverse), n, seed)
+    drawn = draw_sample(MemorySource(table, block), LocalEngine(2, n_tasks, reverse), n, seed)
     smallest = np.sort(np.argsort(draw_numbers(0, n_rows, seed))[:n])
     assert_same(drawn, table.take(smallest))
 
@@ -87,8 +89,13 @@ def test_a_sample_of_files_is_that_of_memory(tmp_path, weight, dropped):
     frame = pd.DataFrame({"x": rng.normal(size=500), "c": rng.choice(list("abc"), 500)})
     frame["y"], frame["times"] = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=90)
-    columns = {"target": "y", "weight": weight, "features": ["x", "c"], "class_weight": dropped or None}
-    source = ParquetSource.open(tmp_path, **columns)
+    columns = {
+        "target": "y",
+        "sample_weight": weight,
+        "features": ["x", "c"],
+        "class_weight": dropped or None,
+    }
+    source = scan_parquet(tmp_path, **columns)
     table = Table.read(
         frame[["x", "c"]],
         frame["y"],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 __all__ = ["assert_node_for_node"]
 

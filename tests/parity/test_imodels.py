@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from record_imodels import RECORDING, cases, shrink
 
-from hornbeam import Feature, Schema, Skeleton, Tree
+from hornbeam import Tree
 from hornbeam.smoothing import HierarchicalShrinkage
-from hornbeam.tree import level_order
+from hornbeam.tree import Feature, Schema, Skeleton
+from hornbeam.tree.level_order import level_order
 
 TREES = json.loads(RECORDING.read_text(encoding="utf-8"))["trees"]
 

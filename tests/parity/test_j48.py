@@ -19,7 +19,7 @@ from dataset import Dataset
 from recorded import recording, small_recording, small_set, uci_set, why_not
 
 from hornbeam import TreeClassifier
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 # Weka looks for the value at or below a midpoint in the order of the rows, and passes over one that is less
 # than a millionth larger than the one it holds; ours is the largest whatever the order of the rows, up to a

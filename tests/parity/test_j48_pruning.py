@@ -14,7 +14,9 @@ from test_j48 import first_difference, uci
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.pruning import ReducedError
-from hornbeam.tree import Skeleton, Tree, count_rows
+from hornbeam.tree import Skeleton
+from hornbeam.tree.evidence.count import count_rows
+from hornbeam.tree.tree import Tree
 
 MOST_CELLS = 12_000  # what the twin, which grows the trees for reduced-error pruning, can afford
 

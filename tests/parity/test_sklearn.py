@@ -15,10 +15,11 @@ import sklearn
 from node_for_node import assert_node_for_node
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbeam.data import Table
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.tree import Tree
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.route import decision_path
+from hornbeam.tree.tree import Tree
 from support.strategies_growing import bins_of
 
 TIE = 1e-9
@@ -96,7 +97,7 @@ def _undisputed(criterion, n_classes, weighted, holes, least=8, **parameters) ->
             criterion, Nominal.SUBSET, Missing.LEARNED, max_depth=6, min_samples_leaf=least, **parameters
         )
         tree = grower.grow(table, bins_of(table))
-        if parameters.get("monotone") or stands_alone(tree, X, y, w, n_classes, criterion, least):
+        if parameters.get("monotonic_cst") or stands_alone(tree, X, y, w, n_classes, criterion, least):
             yield X, y, w, tree
 
 
@@ -138,7 +139,7 @@ def test_constraints_on_every_feature_leave_scikit_learns_leaves(signs):
 
     We refuse such a split and keep the counts.
     """
-    for X, y, w, tree in data_sets(20, Criterion.GINI, 2, weighted=True, monotone=signs):
+    for X, y, w, tree in data_sets(20, Criterion.GINI, 2, weighted=True, monotonic_cst=signs):
         assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, monotonic_cst=list(signs)), X, abs=1e-8)
 
 

@@ -15,11 +15,12 @@ from sklearn.datasets import make_friedman1
 from sklearn.tree import DecisionTreeRegressor
 
 from hornbeam import BoostedTreesRegressor, TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.tree import Tree
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.route import decision_path
+from hornbeam.tree.tree import Tree
 from support.strategies_growing import bins_of
 
 TIE = 1e-9
@@ -77,7 +78,7 @@ def _undisputed(weighted, holes, least=8, **parameters) -> Iterator[tuple]:
         if holes:
             X[rng.random(X.shape) < 0.1] = np.nan
         w = rng.integers(1, 640, n) / 64 if weighted else np.ones(n)
-        table = Table.read(X, y, sample_weight=w, target=Kind.NUMERIC)
+        table = Table.read(X, y, sample_weight=w, target_kind=Kind.NUMERIC)
         grower = Grower(
             Criterion.SQUARED_ERROR,
             Nominal.SUBSET,
@@ -87,7 +88,7 @@ def _undisputed(weighted, holes, least=8, **parameters) -> Iterator[tuple]:
             **parameters,
         )
         tree = grower.grow(table, bins_of(table))
-        if parameters.get("monotone") or stands_alone(tree, X, y, w, least):
+        if parameters.get("monotonic_cst") or stands_alone(tree, X, y, w, least):
             yield X, y, w, tree
 
 
@@ -120,7 +121,7 @@ def test_a_leaf_budget_keeps_scikit_learns_leaves(budget):
 
 @pytest.mark.parametrize("signs", [(1, 1, 1, 1), (-1, 1, -1, 1)])
 def test_constraints_on_every_feature_leave_scikit_learns_leaves(signs):
-    for X, y, w, tree in data_sets(10, weighted=True, monotone=signs):
+    for X, y, w, tree in data_sets(10, weighted=True, monotonic_cst=signs):
         assert_node_for_node(tree, peer(X, y, w, monotonic_cst=list(signs)), X, rel=1e-6)
 
 
@@ -148,7 +149,7 @@ def test_a_tree_of_boosted_medians_is_nearly_as_robust_as_a_tree_of_absolute_err
     y = y + np.where(rng.random(len(y)) < 0.05, 200 * rng.random(len(y)), 0.0)
     new, truth = make(800, 0.0)
     size = {"max_leaf_nodes": 16, "min_samples_leaf": 20}
-    medians = BoostedTreesRegressor("absolute_error").fit(X, y).predict(X)
+    medians = BoostedTreesRegressor(loss="absolute_error").fit(X, y).predict(X)
     absolute = DecisionTreeRegressor(criterion="absolute_error", random_state=0, **size).fit(X, y)
     ours, squared = (TreeRegressor("cart", **size).fit(X, target) for target in (medians, y))
     ours_error, theirs, squared_error = (

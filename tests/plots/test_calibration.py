@@ -31,7 +31,7 @@ def test_the_line_is_the_curve_of_an_estimator(rows: tuple[np.ndarray, np.ndarra
     assert display.line_.get_xdata().tolist() == display.curve.predicted.tolist()
     assert display.line_.get_ydata().tolist() == display.curve.observed.tolist()
     ends = [segment[:, 1].tolist() for segment in display.band_.get_segments()]
-    assert ends == np.column_stack([display.curve.lower, display.curve.upper]).tolist()
+    assert ends == np.column_stack([display.curve.low, display.curve.high]).tolist()
     assert display.ax_.get_xlabel() == "predicted probability of yes"
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["TreeClassifier"]
     display.figure_.savefig(tmp_path / "reliability.png")
@@ -61,7 +61,7 @@ def test_an_area_instead_of_bars(rows: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = rows
     display = ReliabilityDisplay.from_predictions(y, X[:, 0]).plot(band="area", color="black")
     low = display.band_.get_paths()[0].vertices[:, 1].min()
-    assert low == pytest.approx(display.curve.lower.min())
+    assert low == pytest.approx(display.curve.low.min())
     assert display.line_.get_color() == "black"
 
 

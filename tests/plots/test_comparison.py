@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from hornbeam.evaluation import Comparison
-from hornbeam.plots import plot_critical_difference
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
@@ -35,7 +34,7 @@ def overlaps(ax: Any) -> bool:
 
 
 def test_critical_difference_names_every_method_once(comparison: Comparison, tmp_path: Path) -> None:
-    ax = plot_critical_difference(comparison)
+    ax = comparison.plot()
     for method, rank in zip(comparison.methods, comparison.ranks(), strict=True):
         assert sum(method in text and f"{rank:.2f}" in text for text in texts(ax)) == 1
     assert not overlaps(ax)
@@ -47,7 +46,7 @@ def test_critical_difference_names_every_method_once(comparison: Comparison, tmp
 
 
 def test_bars_join_exactly_the_methods_that_do_not_differ(comparison: Comparison) -> None:
-    ax = plot_critical_difference(comparison)
+    ax = comparison.plot()
     bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() > 3]
     ranks = comparison.ranks()
     for i, one in enumerate(ranks):

@@ -23,9 +23,9 @@ def test_dots_are_sorted_probabilities_with_intervals(clf):
     display = LeafDisplay.from_estimator(clf, positive="maybe", level=0.8, raw=True)
     leaves = clf.leaves(level=0.8)
     k = clf.classes_.tolist().index("maybe")
-    order = np.argsort(leaves.smoothed[:, k], kind="stable")
+    order = np.argsort(leaves.probability[:, k], kind="stable")
     assert display.dots_.get_offsets().data.tolist() == [
-        [p, i] for i, p in enumerate(leaves.smoothed[order, k])
+        [p, i] for i, p in enumerate(leaves.probability[order, k])
     ]
     assert [band[:, 0].tolist() for band in display.bands_.get_segments()] == [
         [low, high] for low, high in zip(leaves.low[order, k], leaves.high[order, k], strict=True)
@@ -37,7 +37,7 @@ def test_dots_are_sorted_probabilities_with_intervals(clf):
 
 def test_the_size_of_a_dot_is_the_number_of_rows(clf):
     display = LeafDisplay.from_estimator(clf)
-    order = np.argsort(clf.leaves().smoothed[:, 2], kind="stable")
+    order = np.argsort(clf.leaves().probability[:, 2], kind="stable")
     rows = clf.leaves().rows[order]
     size = display.dots_.get_sizes() - 10
     assert size / size.max() == pytest.approx(rows / rows.max())

@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
-from hornbeam import TreeClassifier
-from hornbeam.data import Table
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import brier_score, log_loss
 from hornbeam.plots import PruningPathDisplay
-from hornbeam.pruning import CostComplexity, ErrorBased
-from hornbeam.recipe import PRESETS
+from hornbeam.pruning import CostComplexity
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossValidated
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
@@ -52,21 +50,16 @@ def test_one_standard_error_chooses_a_smaller_tree_within_it(rows):
     assert small.ax_.get_xlim()[0] == 0
 
 
-def test_the_mark_is_the_choice_of_cross_validation(rows):
-    method = CrossValidated(PRESETS["cart"], simplicity=1.0)
-    display = PruningPathDisplay.from_cross_validation(method, *rows)
-    assert display.alphas[display.chosen] == method.choose(Table.read(*rows)).pruner.alpha
-    assert display.n_leaves[0] > 20
-    assert display.n_leaves[-1] < 4
-    assert display.ax_.get_ylabel() == "squared loss (Brier)"
-
-
 def test_invalid_arguments_raise(rows):
     X, y = rows
-    with pytest.raises(ParameterError, match="not all CostComplexity"):
-        PruningPathDisplay.from_cross_validation(CrossValidated(PRESETS["cart"], [ErrorBased()]), X, y)
-    with pytest.raises(DataError, match="at least 2 rows; got 1"):
-        PruningPathDisplay.from_cross_validation(CrossValidated(PRESETS["cart"]), X[:1], y[:1])
     clf = TreeClassifier("cart").fit(X, y)
     with pytest.raises(ParameterError, match="by='size'"):
         PruningPathDisplay.from_estimator(clf, X, y, by="size")
+    with pytest.raises(ParameterError, match="score='auc': expected one of"):
+        PruningPathDisplay.from_estimator(clf, X, y, score="auc")
+    with pytest.raises(ParameterError, match="simplicity='1'"):
+        PruningPathDisplay.from_estimator(clf, X, y, simplicity="1")
+    with pytest.raises(ParameterError, match="expected a tree of classes"):
+        PruningPathDisplay.from_estimator(TreeRegressor("cart").fit(X, y), X, y)
+    with pytest.raises(DataError):
+        PruningPathDisplay.from_estimator(clf, X, None)

@@ -11,10 +11,11 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.export.people.palette import CLASS_COLOURS
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import feature_name, label_text, shortened
 from hornbeam.plots import TreeDisplay
-from hornbeam.tree import Skeleton, Tree, with_slopes
+from hornbeam.tree import Skeleton, with_slopes
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from hornbeam.tree.words import feature_name, label_text, shortened
 from support.lending import income, lending
 from support.strategies import slopes_of
 
@@ -33,7 +34,7 @@ def fitted(n_leaves, n_classes=3):
     place = rng.choice(["Aberystwyth", "Berwick-upon-Tweed", "Canterbury", "Durham", "Ely"], n)
     X = [[*row, town] for row, town in zip(number.tolist(), place, strict=True)]
     y = (number[:, 0] * 2 + (place == "Ely") + rng.normal(size=n)).round().astype(int) % n_classes
-    return TreeClassifier(max_leaf_nodes=n_leaves, smoothing="hgs", nominal="subset").fit(X, y), X
+    return TreeClassifier(max_leaf_nodes=n_leaves, smoothing="hgs", nominal_split="subset").fit(X, y), X
 
 
 def texts(display):

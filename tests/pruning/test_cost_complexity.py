@@ -8,9 +8,12 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import weakest_links
-from hornbeam.pruning import CostComplexity, cost_complexity_path
+from hornbeam.pruning import CostComplexity
 from hornbeam.pruning.bottom_up import stopping_at_inner
-from hornbeam.tree import Skeleton, Tree, level_order
+from hornbeam.pruning.cost_complexity import cost_complexity_path
+from hornbeam.tree import Skeleton
+from hornbeam.tree.level_order import level_order
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path, pull_up
 from support.strategies import chain, trees
 from support.worked_trees import over_leaves, worked_tree
@@ -163,7 +166,7 @@ def test_the_path_of_a_leaf_has_one_entry():
 def test_parameters_out_of_range_raise():
     with pytest.raises(ParameterError, match="0 or more"):
         CostComplexity(-0.1)
-    with pytest.raises(ParameterError, match="gini, entropy, error"):
+    with pytest.raises(ParameterError, match="'gini', 'entropy', 'error'"):
         CostComplexity(0.1, "accuracy")
-    with pytest.raises(ParameterError, match="gini, entropy, error"):
+    with pytest.raises(ParameterError, match="'gini', 'entropy', 'error'"):
         cost_complexity_path(worked_tree(), "accuracy")

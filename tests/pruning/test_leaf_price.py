@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import Feature, Schema, Skeleton, Tree
+from hornbeam import Tree
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import LeafPrice
 from hornbeam.pruning.leaf_price import price_links
 from hornbeam.smoothing import HGS
+from hornbeam.tree import Feature, Schema, Skeleton
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import descendants, evidence_stopping
 from support.examples import examples

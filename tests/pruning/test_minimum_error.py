@@ -36,7 +36,7 @@ def test_pruning_never_adds_leaves(tree):
 def test_parameters_out_of_range_raise():
     with pytest.raises(ParameterError, match="pseudo-rows"):
         MinimumError(-1)
-    with pytest.raises(ParameterError, match="at least 1 leaf"):
+    with pytest.raises(ParameterError, match="a whole number, 1 or more"):
         LeafBudget(0)
 
 

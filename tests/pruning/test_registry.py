@@ -8,15 +8,15 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import hornbeam
-from hornbeam import Table, Tree, TreeClassifier, TreeRegressor
+from hornbeam import Tree, TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError
-from hornbeam.pruning import PRUNERS
 from hornbeam.pruning.pruner import NamedPruner
+from hornbeam.pruning.registry import PRUNERS
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Step
+from hornbeam.tree import Step, Table
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import depths
-from hornbeam.tuning import CrossValidated
+from hornbeam.tuning.cross_validated import CrossValidated
 
 X, y = load_breast_cancer(return_X_y=True)
 

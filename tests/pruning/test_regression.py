@@ -6,8 +6,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
 
 from hornbeam import TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import (
     BayesRisk,
@@ -17,14 +17,13 @@ from hornbeam.pruning import (
     LeafPrice,
     MinimumError,
     ReducedError,
-    cost_complexity_path,
 )
-from hornbeam.pruning.cost_complexity import cost_complexity_pruners
+from hornbeam.pruning.cost_complexity import cost_complexity_path, cost_complexity_pruners
 from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossValidated
-from hornbeam.tuning.folds import FoldAssignment, grow_without_fold
+from hornbeam.tuning.cross_validated import CrossValidated
+from hornbeam.tuning.folds import FoldAssignment, grow_without_folds
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +55,21 @@ def test_the_pruned_tree_is_scikit_learns(diabetes, alpha):
 def test_the_alpha_is_found_on_held_out_rows(diabetes):
     """Compared with a loop: every candidate prunes every fold tree, and predicts every held-out row."""
     X, y = diabetes
-    table = Table.read(X, y, target=Kind.NUMERIC)
+    table = Table.read(X, y, target_kind=Kind.NUMERIC)
     recipe = REGRESSION_PRESETS["cart"]
     bins = recipe.bin(table)
     codes = bins.encode(table)
-    fold_trees = grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, 5))
+    fold_trees = grow_without_folds(recipe, table, bins, codes, [FoldAssignment.of(table, codes, 5)])
     candidates = cost_complexity_pruners(recipe.grower.grow(table, bins))
     lost, scale = (
         np.zeros((2, len(candidates))),
-        2 * StandardisedTarget.of(*(one.tree for one in fold_trees)).deviation ** 2,
+        2 * StandardisedTarget.of_all(fold_trees.tree).deviation ** 2,
     )
-    for one in fold_trees:
+    for one in fold_trees.apart():
+        held_out = one.held_out.taken()
         for at, candidate in enumerate(candidates):
             off = (
-                predict_rows(candidate(one.tree), one.table)[:, 0] - one.table.numeric_target.values
+                predict_rows(candidate(one.tree), held_out)[:, 0] - held_out.numeric_target.values
             ) ** 2 / scale
             lost[:, at] += off.sum(), (off**2).sum()
     mean, square = lost / len(y)
@@ -90,7 +90,7 @@ def test_reduced_error_pruning_uses_squared_errors(diabetes):
     tree = TreeRegressor("cart", min_samples_leaf=5).fit(X[::2], y[::2]).tree_
     rows = Table.read(X[1::2], y[1::2], schema=tree.schema)
     for search in ("bottom-up", "greedy"):
-        pruned = ReducedError(rows, search)(tree)
+        pruned = ReducedError(rows, search=search)(tree)
         before, after = (((predict_rows(t, rows)[:, 0] - y[1::2]) ** 2).sum() for t in (tree, pruned))
         assert after <= before
         assert pruned.n_leaves < tree.n_leaves

@@ -48,7 +48,7 @@ def test_the_page_answers_as_the_model(name, settings, browser, tmp_path):
     rng = np.random.default_rng(0)
     rows = X_test.iloc[rng.integers(0, len(X_test), 1000)].reset_index(drop=True)
     rows = rows.mask(rng.random(rows.shape) < 0.1)  # missing where training had none, too
-    with browser.page(hornbeam.report(clf, X_test, y_test).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X_test, y_test).text, tmp_path) as page:
         found = answers(page, clf, rows_by_name(rows))
     assert np.abs(found - clf.predict_proba(rows)).max() <= 1e-12
 
@@ -59,7 +59,7 @@ def test_a_row_may_be_pasted_in_any_form(browser, tmp_path):
     forms = ['"a,b",1.5,True', '"say ""x""",2.5,False', "x0\tx1\tx2\n c\t3.5\tTrue", '["d", 4.5, false]',
              '{"x1": 4.5, "x0": "d"}', "d;4.5;False", "x1,x0,unknown\r\n4.5,d,7\r\n", "new,,?"]  # fmt: skip
     asked = [*X[:4], ["d", 4.5, None], X[3], ["d", 4.5, None], ["new", None, None]]
-    with browser.page(hornbeam.report(clf).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf).text, tmp_path) as page:
         found = answers(page, clf, forms)
         assert np.array_equal(found, clf.predict_proba(asked))
         page.evaluate(ANSWERS, ["1,2"])
@@ -71,7 +71,7 @@ def test_a_row_may_be_pasted_in_any_form(browser, tmp_path):
 def test_other_libraries_trees_answer_too(browser, tmp_path):
     X, y, X_test, y_test = halves_of_iris()
     clf = SmoothedClassifier().fit(X, y)
-    with browser.page(hornbeam.report(clf, X_test, y_test).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X_test, y_test).text, tmp_path) as page:
         found = answers(page, clf, rows_by_name(X_test))
     assert np.array_equal(found, clf.predict_proba(X_test))
 
@@ -79,7 +79,7 @@ def test_other_libraries_trees_answer_too(browser, tmp_path):
 def test_the_form_and_the_tree_show_the_way(browser, tmp_path):
     X, y, X_test, y_test = halves_of_iris()
     clf = TreeClassifier().fit(X, y)
-    with browser.page(hornbeam.report(clf, X_test, y_test).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X_test, y_test).text, tmp_path) as page:
         row = X_test.iloc[[40]]
         for at, name in enumerate(row):
             if page.locator(f"#field-{at}").count():
@@ -92,7 +92,7 @@ def test_the_form_and_the_tree_show_the_way(browser, tmp_path):
 
 def test_arrow_keys_walk_and_fold_the_tree(browser, tmp_path):
     X, y, *_ = halves_of_iris()
-    with browser.page(hornbeam.report(TreeClassifier().fit(X, y)).html, tmp_path) as page:
+    with browser.page(hornbeam.report(TreeClassifier().fit(X, y)).text, tmp_path) as page:
         page.focus("#tree-view [tabindex='0']")
         focused = "document.activeElement.getAttribute('aria-level')"
         page.keyboard.press("ArrowRight")
@@ -108,7 +108,7 @@ def test_arrow_keys_walk_and_fold_the_tree(browser, tmp_path):
 
 def test_a_large_tree_starts_closed_and_opens_where_it_is_searched(browser, tmp_path):
     clf, X, y = letters()
-    with browser.page(hornbeam.report(clf, X, y).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X, y).text, tmp_path) as page:
         shown = page.locator("[role=treeitem]").count()
         assert shown < 60
         page.fill("#tree-search", clf.tree_.schema.names[2])
@@ -123,7 +123,7 @@ def test_a_large_tree_starts_closed_and_opens_where_it_is_searched(browser, tmp_
 
 def test_leaves_sort_by_any_column(browser, tmp_path):
     clf, X, y = letters()
-    with browser.page(hornbeam.report(clf, X, y).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X, y).text, tmp_path) as page:
         column = "[...document.querySelectorAll('#leaf-table tbody data')].map((d) => Number(d.value))"
         page.click("#leaf-table button.sort:text('Probability')")
         found = page.evaluate(column)
@@ -139,7 +139,7 @@ def test_the_threshold_in_use_decides_as_the_model(browser, tmp_path):
     clf = TreeClassifier(costs={("yes", "no"): 3}, class_weight={"no": 1, "yes": 2}).fit(X[:600], y[:600])
     named = clf.predict(X[600:])
     wanted = [[int(((y[600:] == a) & (named == b)).sum()) for b in ("no", "yes")] for a in ("no", "yes")]
-    with browser.page(hornbeam.report(clf, X[600:], y[600:]).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X[600:], y[600:]).text, tmp_path) as page:
         cells = [int(text) for text in page.locator("#threshold tbody td").all_inner_texts()]
         assert cells == [*wanted[0], *wanted[1]]
         page.fill("#threshold-at", "0")
@@ -149,7 +149,7 @@ def test_the_threshold_in_use_decides_as_the_model(browser, tmp_path):
 def test_hostile_names_run_nothing_and_come_back_as_they_were(browser, tmp_path):
     for tree, _ in hostile_trees():
         with browser.page(
-            hornbeam.report(tree, rules=["<img src=x onerror=alert(1)>"]).html, tmp_path
+            hornbeam.report(tree, rules=["<img src=x onerror=alert(1)>"]).text, tmp_path
         ) as page:
             page.click("#tree-open")
             page.fill("#tree-search", "<script>")
@@ -179,7 +179,7 @@ def test_everybody_can_use_it(scheme, kind, browser, tmp_path):
         clf = TreeClassifier().fit(X, np.where(y == "setosa", "yes", "no"))
     else:
         clf = TreeClassifier().fit(X, y)
-    with browser.page(hornbeam.report(clf, X_test, y_test).html, tmp_path, scheme=scheme) as page:
+    with browser.page(hornbeam.report(clf, X_test, y_test).text, tmp_path, scheme=scheme) as page:
         page.evaluate(axe)
         found = page.evaluate("axe.run()")["violations"]
     assert [(v["id"], [n["html"][:200] for n in v["nodes"]][:3]) for v in found] == []
@@ -187,7 +187,7 @@ def test_everybody_can_use_it(scheme, kind, browser, tmp_path):
 
 def test_it_fits_a_phone(browser, tmp_path):
     clf, X, y = letters()
-    with browser.page(hornbeam.report(clf, X, y).html, tmp_path, width=390, height=844) as page:
+    with browser.page(hornbeam.report(clf, X, y).text, tmp_path, width=390, height=844) as page:
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
@@ -202,7 +202,7 @@ def test_it_works_in_the_frame_of_a_notebook(browser, tmp_path):
 
 def test_light_and_dark_change_places(browser, tmp_path):
     X, y, *_ = halves_of_iris()
-    with browser.page(hornbeam.report(TreeClassifier().fit(X, y)).html, tmp_path, scheme="dark") as page:
+    with browser.page(hornbeam.report(TreeClassifier().fit(X, y)).text, tmp_path, scheme="dark") as page:
         paper = "getComputedStyle(document.body).backgroundColor"
         dark = page.evaluate(paper)
         page.click("#theme")
@@ -213,7 +213,7 @@ def test_light_and_dark_change_places(browser, tmp_path):
 
 def test_on_paper_every_rule_is_listed(browser, tmp_path):
     clf, X, y = letters()
-    with browser.page(hornbeam.report(clf, X, y).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X, y).text, tmp_path) as page:
         assert page.locator("#rule-list li").count() < clf.tree_.n_leaves
         page.pdf()
         assert page.locator("#rule-list li").count() == clf.tree_.n_leaves
@@ -224,7 +224,7 @@ def test_several_thousand_leaves_still_open(browser, tmp_path):
     X, y = rng.random((20_000, 4)), rng.integers(0, 2, 20_000)
     clf = TreeClassifier(smoothing="laplace", pruning=None).fit(X, y)
     assert clf.tree_.n_leaves > 4000
-    with browser.page(hornbeam.report(clf, X[:50], y[:50]).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X[:50], y[:50]).text, tmp_path) as page:
         assert "200 of" in page.inner_text("#leaf-more")
         found = answers(page, clf, [json.dumps(row) for row in X[:20].tolist()])
     assert np.array_equal(found, clf.predict_proba(X[:20]))

@@ -67,7 +67,7 @@ def test_group_intervals_are_wilsons():
     grid = group_grid(reported, scored, scored.groups)
     cell = dict(zip(grid.header, grid.rows[0], strict=True))
     decided = clf.predict(X[X["region"] == "east"]) == "default"
-    low, high = wilson(decided.mean(), len(decided), 0.95)
+    low, high = wilson(decided.mean(), len(decided), 0.9)
     assert cell["Decision rate"] == f"{decided.mean():.3f} ({low:.3f} to {high:.3f})"
 
 
@@ -77,7 +77,7 @@ def test_groups_may_be_an_array_with_missing_values():
     groups = tried(groups=given)[-1].groups
     assert groups.name == "any late"
     assert groups.labels == ("late", "missing")
-    html = hornbeam.report(clf, X, y, groups=given, positive="default").html
+    html = hornbeam.report(clf, X, y, groups=given, positive="default").text
     assert "By group: any late" in html
 
 
@@ -151,7 +151,7 @@ def test_an_earlier_model_may_have_fewer_columns_but_not_another_target():
     clf, X, y, _ = lending()
     fewer = TreeClassifier(max_leaf_nodes=3).fit(X[["late"]], y)
     for frame in (X, pl.from_pandas(X)):
-        assert "Beside the earlier model" in hornbeam.report(clf, frame, y, earlier=fewer).html
+        assert "Beside the earlier model" in hornbeam.report(clf, frame, y, earlier=fewer).text
     other = TreeClassifier().fit(X, np.where(y == "default", "yes", "no"))
     with pytest.raises(DataError, match="expected the same target"):
         hornbeam.report(clf, X, y, earlier=other)
@@ -220,16 +220,16 @@ def test_features_with_one_value_or_none_are_named():
     X, y = pd.DataFrame(columns), ["no", "yes"] * (n // 2)
     clf = TreeClassifier("cart").fit(X, y)
     named = "Features with one value or none in the test rows: one &lt;b&gt;, none, category."
-    assert named in hornbeam.report(clf, X, y).html
+    assert named in hornbeam.report(clf, X, y).text
     unseen = X.assign(category=["b", "c"] * (n // 2))
-    assert named.replace(", category", "") in hornbeam.report(clf, unseen, y).html
+    assert named.replace(", category", "") in hornbeam.report(clf, unseen, y).text
     for page in (hornbeam.report(clf), hornbeam.report(clf, X[:1], y[:1])):
-        assert "one value or none" not in page.html
+        assert "one value or none" not in page.text
 
 
 def test_the_class_of_interest_is_named_everywhere():
     clf, X, y, _ = lending()
-    html = hornbeam.report(clf, X, y, positive="default").html
+    html = hornbeam.report(clf, X, y, positive="default").text
     assert "ROC curve for default" in html
     assert "probability of default" in html
     assert "Probability of repaid" not in html
@@ -241,30 +241,35 @@ def test_the_class_of_interest_is_named_everywhere():
 
 def test_the_card_has_every_part_and_marks_what_the_author_must_say():
     clf, X, y, then = lending()
-    card = hornbeam.model_card(clf, X, y, positive="default", groups="region", earlier=then, title="Lending")
+    card = hornbeam.model_card(
+        clf, X, y, positive="default", groups="region", earlier=then, title="Lending"
+    ).text
     heads = re.findall(r"^## (.*)$", card, re.MULTILINE)
     assert heads == ["Purpose", "Data", "Scores", "Decision rule", "Groups by region",
                      "Beside the earlier model", "Limits", "Model"]  # fmt: skip
     assert card.count("**TODO (author):**") == 5
     assert clf.tree_.digest in card
     assert "| default | 0 | 5 |" in card
-    assert card == hornbeam.model_card(
-        clf, X, y, positive="default", groups="region", earlier=then, title="Lending"
+    assert (
+        card
+        == hornbeam.model_card(
+            clf, X, y, positive="default", groups="region", earlier=then, title="Lending"
+        ).text
     )
 
 
 def test_a_card_without_test_rows_and_one_regression():
     clf, *_ = lending()
-    assert "No test rows were given, so there are no scores." in hornbeam.model_card(clf)
+    assert "No test rows were given, so there are no scores." in str(hornbeam.model_card(clf))
     X, y = load_diabetes(return_X_y=True)
-    card = hornbeam.model_card(TreeRegressor(max_depth=2).fit(X, y), X, y)
+    card = hornbeam.model_card(TreeRegressor(max_depth=2).fit(X, y), X, y).text
     assert "Root mean squared error" in card
     assert "Decision rule" not in card
 
 
 def test_names_cannot_break_the_card():
     X = pd.DataFrame({"a|b\n# head": [0.0, 1.0] * 9, "<script>": [1.0] * 18})
-    card = hornbeam.model_card(TreeClassifier().fit(X, ["*x*", "`y`"] * 9), title="<b>")
+    card = hornbeam.model_card(TreeClassifier().fit(X, ["*x*", "`y`"] * 9), title="<b>").text
     assert "<script>" not in card
     assert "<b>" not in card
     assert "# head" not in [line[:6] for line in card.splitlines()]

@@ -45,7 +45,7 @@ def test_the_headline_of_a_row_is_what_predict_names(preset, settings, n_classes
     named = clf.predict(X[600:])
     assert (named != clf.classes_[clf.predict_proba(X[600:]).argmax(axis=1)]).any()
     rows = [[None if np.isnan(v) else v for v in row] for row in X[600:].tolist()]
-    with browser.page(hornbeam.report(clf, X[600:], y[600:]).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X[600:], y[600:]).text, tmp_path) as page:
         assert page.evaluate(HEADLINES, rows) == named.tolist()
 
 
@@ -54,7 +54,7 @@ def test_leaves_rules_and_tree_name_the_decision(browser, tmp_path):
     tree = clf.tree_
     assert (tree.decided != tree.belief.argmax(axis=1))[tree.skeleton.is_leaf].any()
     wanted = {node: tree.schema.classes[tree.decided[node]] for node in np.flatnonzero(tree.skeleton.is_leaf)}
-    with browser.page(hornbeam.report(clf, X, y, positive="default").html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X, y, positive="default").text, tmp_path) as page:
         lines = page.locator("#leaf-table tbody tr").all()
         found = {
             int(cells[0]): cells[2] for cells in (line.locator("td").all_inner_texts() for line in lines)
@@ -75,7 +75,7 @@ def test_the_threshold_in_use_counts_as_predict_does(positive, browser, tmp_path
     other = {"default": "repaid", "repaid": "default"}[positive]
     named = clf.predict(X)
     wanted = [((y == a) & (named == b)).sum() for a in (other, positive) for b in (other, positive)]
-    with browser.page(hornbeam.report(clf, X, y, positive=positive).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X, y, positive=positive).text, tmp_path) as page:
         assert [int(text) for text in page.locator("#threshold tbody td").all_inner_texts()] == wanted
         assert f"Decide for {positive} when its probability" in page.inner_text("#threshold")
         assert f"Prob. of {positive}" in page.inner_text("#leaf-table thead")
@@ -85,5 +85,5 @@ def test_adult_with_costs(browser, tmp_path):
     X, y, X_test, y_test = uci("adult")
     clf = TreeClassifier(max_leaf_nodes=12, costs={(">50K", "<=50K"): 5}).fit(X[:8000], y[:8000])
     rows = X_test[:200]
-    with browser.page(hornbeam.report(clf, X_test[:2000], y_test[:2000]).html, tmp_path) as page:
+    with browser.page(hornbeam.report(clf, X_test[:2000], y_test[:2000]).text, tmp_path) as page:
         assert page.evaluate(HEADLINES, rows_by_name(rows)) == clf.predict(rows).tolist()

@@ -9,7 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 import hornbeam
 from hornbeam import TreeClassifier
-from hornbeam.data import LocalEngine, ParquetSource
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.files.parquet import scan_parquet
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import row_counts
 from hornbeam.evaluation.row_counts import Cells
@@ -34,15 +35,15 @@ def test_the_page_is_that_of_rows_in_memory(kind, tmp_path):
     folder, X, y = write_files(rows, tmp_path), rows[COLUMNS], rows[target]
     old = fitted_model("fractional" if target == "state" else "numbers")[0]
     options = {"groups": "ward", "earlier": old, **({"positive": "ill"} if target == "state" else {})}
-    in_memory = hornbeam.report(model, X, y, **options).html
-    card = hornbeam.model_card(model, X, y, **options)
+    in_memory = hornbeam.report(model, X, y, **options).text
+    card = str(hornbeam.model_card(model, X, y, **options))
     assert "not in the training rows" in in_memory  # a category of the new rows alone
-    for groups in (1, 3, 16):
-        engine = LocalEngine(n_jobs=2, groups=groups, reverse=groups == 3)
-        from_files = hornbeam.report(model, folder, target, engine=engine, **options).html
+    for n_tasks in (1, 3, 16):
+        engine = LocalEngine(n_jobs=2, n_tasks=n_tasks, reverse=n_tasks == 3)
+        from_files = hornbeam.report(model, folder, target, engine=engine, **options).text
         assert from_files != in_memory
         assert without_medians(from_files) == without_medians(in_memory)
-    of_files = hornbeam.model_card(model, folder, target, **options)
+    of_files = str(hornbeam.model_card(model, folder, target, **options))
     assert of_files.replace(f"{NO_MEDIANS}\n\n", "") == re.sub(", median [^|]*", " ", card)
 
 
@@ -50,8 +51,8 @@ def test_splits_that_competed_are_tested_on_files(tmp_path):
     model, target = fitted_model("numbers")
     rows, training = new_rows(400, 2), new_rows(900, 1)
     options = {"training": (training[COLUMNS], training[target])}
-    from_files = hornbeam.report(model, write_files(rows, tmp_path), target, **options).html
-    in_memory = hornbeam.report(model, rows[COLUMNS], rows[target], **options).html
+    from_files = hornbeam.report(model, write_files(rows, tmp_path), target, **options).text
+    in_memory = hornbeam.report(model, rows[COLUMNS], rows[target], **options).text
     assert "Gain on test rows" in from_files
     assert without_medians(from_files) == without_medians(in_memory)
 
@@ -72,9 +73,9 @@ def test_many_different_rows_of_files_are_rounded(kind, monkeypatch, tmp_path):
         np.testing.assert_allclose(scored.predicted.sum(axis=1), 1.0)
     for one, other in zip(exact, scores_of(reported, scored), strict=True):
         assert other.value == pytest.approx(one.value, abs=4e-3 * abs(one.base or 1))
-    assert "binary digits" in hornbeam.report(model, folder, target).html
-    assert "binary digits" not in hornbeam.report(model, X, y).html
-    assert "no medians" in hornbeam.model_card(model, folder, target)
+    assert "binary digits" in hornbeam.report(model, folder, target).text
+    assert "binary digits" not in hornbeam.report(model, X, y).text
+    assert "no medians" in str(hornbeam.model_card(model, folder, target))
 
 
 def test_cells_do_not_depend_on_grouping(monkeypatch):
@@ -99,14 +100,14 @@ def test_files_that_cannot_be_used_are_refused(tmp_path):
     model, target = fitted_model("classes")
     rows = new_rows(60, 2)
     folder = write_files(rows, tmp_path)
-    with pytest.raises(DataError, match="y_test is None"):
+    with pytest.raises(DataError, match="y is None"):
         hornbeam.report(model, folder)
     with pytest.raises(ParameterError, match="expected the name of a feature"):
         hornbeam.report(model, folder, target, groups=["a"] * 60)
-    weighted = ParquetSource.open(folder, target=target, weight="weight", schema=model.tree_.schema)
+    weighted = scan_parquet(folder, target=target, sample_weight="weight", schema=model.tree_.schema)
     with pytest.raises(ParameterError, match="expected rows that count 1 each"):
         hornbeam.report(model, weighted)
-    unlabelled = ParquetSource.open(folder, target=None, schema=model.tree_.schema)
+    unlabelled = scan_parquet(folder, target=None, schema=model.tree_.schema)
     with pytest.raises(DataError, match="the test rows have no labels"):
         hornbeam.report(model, unlabelled)
     scaled = make_pipeline(StandardScaler(), TreeClassifier()).fit(rows[["age"]], rows[target])

@@ -21,7 +21,7 @@ ROOM = """(() => {
 
 def lending_report():
     clf, X, y, then = lending()
-    return hornbeam.report(clf, X, y, positive="default", groups="region", earlier=then).html
+    return hornbeam.report(clf, X, y, positive="default", groups="region", earlier=then).text
 
 
 def large_report():
@@ -29,19 +29,19 @@ def large_report():
     X = np.column_stack([rng.random((3000, 3)), rng.integers(0, 40, 3000)])
     clf = TreeClassifier(smoothing="hgs", pruning=None, max_leaf_nodes=301).fit(X, rng.integers(0, 2, 3000))
     assert clf.tree_.n_leaves == 301
-    return hornbeam.report(clf, X[:50], rng.integers(0, 2, 50)).html
+    return hornbeam.report(clf, X[:50], rng.integers(0, 2, 50)).text
 
 
 def regression_report():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     now, then = (TreeRegressor(max_depth=depth).fit(X[::2], y[::2]) for depth in (5, 2))
-    return hornbeam.report(now, X[1::2], y[1::2], groups=X[1::2].sex > 0, earlier=then).html
+    return hornbeam.report(now, X[1::2], y[1::2], groups=X[1::2].sex > 0, earlier=then).text
 
 
 REPORTS = {
     "lending": lending_report,
     "301 leaves": large_report,
-    "letters": lambda: hornbeam.report(*letters()).html,
+    "letters": lambda: hornbeam.report(*letters()).text,
     "numbers": regression_report,
 }
 
@@ -118,8 +118,8 @@ def test_rules_name_every_category(browser, tmp_path):
     town = np.array([f"town {i}" for i in range(30)])[rng.integers(0, 30, 2000)]
     rich = np.isin([name[-1] for name in town], ["1", "3", "7"])
     y = np.where(rng.random(2000) < np.where(rich, 0.9, 0.1), "yes", "no")
-    clf = TreeClassifier(nominal="subset", max_depth=1, smoothing="hgs").fit(town[:, None], y)
-    with browser.page(hornbeam.report(clf, town[:, None], y).html, tmp_path) as page:
+    clf = TreeClassifier(nominal_split="subset", max_depth=1, smoothing="hgs").fit(town[:, None], y)
+    with browser.page(hornbeam.report(clf, town[:, None], y).text, tmp_path) as page:
         rules = page.inner_text("#rule-list")
         assert "…" not in rules
         assert set(re.findall(r"town \d+", rules)) == set(town[rich])

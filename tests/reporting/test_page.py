@@ -13,7 +13,7 @@ from models import halves_of_iris, letters
 from sklearn.ensemble import RandomForestClassifier
 
 import hornbeam
-from hornbeam import BoostedTreesClassifier, ForestClassifier, SmoothedClassifier, TreeClassifier, distill
+from hornbeam import BoostedTreesClassifier, ForestClassifier, SmoothedClassifier, TreeClassifier
 from hornbeam.errors import DataError, ParameterError, SchemaError
 
 
@@ -41,7 +41,7 @@ class Reader(HTMLParser):
 
 def iris_report(**options):
     X, y, X_test, y_test = halves_of_iris()
-    return hornbeam.report(TreeClassifier().fit(X, y), X_test, y_test, **options).html
+    return hornbeam.report(TreeClassifier().fit(X, y), X_test, y_test, **options).text
 
 
 def test_the_policy_allows_this_script_and_this_style_and_nothing_else():
@@ -76,18 +76,18 @@ def test_no_row_is_in_the_file():
     X, y = rng.random((400, 3)), rng.integers(0, 2, 400)
     html = hornbeam.report(
         TreeClassifier(smoothing="hgs", max_depth=3).fit(X[:200], y[:200]), X[200:], y[200:]
-    ).html
+    ).text
     assert not [value for value in X.ravel().tolist() if repr(value)[:10] in html]
 
 
 def test_two_hundred_leaves_of_26_classes_stay_below_300_kilobytes():
     clf, X, y = letters()
-    assert len(hornbeam.report(clf, X, y).html.encode()) < 300_000
+    assert len(hornbeam.report(clf, X, y).text.encode()) < 300_000
 
 
 def test_without_test_rows_the_page_says_so():
     X, y, *_ = halves_of_iris()
-    html = hornbeam.report(TreeClassifier().fit(X, y)).html
+    html = hornbeam.report(TreeClassifier().fit(X, y)).text
     assert html.count("No test rows were given to this report") == 4
     assert "so this report has no scores" in html
 
@@ -102,7 +102,7 @@ def test_other_models_are_taken_too(kind):
         "single class": lambda: TreeClassifier().fit(X, ["setosa"] * len(X)),
     }[kind]()
     some = y_test == "setosa" if kind == "single class" else y_test != ""
-    html = hornbeam.report(model, X_test[some], y_test[some]).html
+    html = hornbeam.report(model, X_test[some], y_test[some]).text
     assert f"On {some.sum()} test rows" in html
 
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_reported_is_refused():
         hornbeam.report(TreeClassifier())
     with pytest.raises(ParameterError, match="pass one of its trees_"):
         hornbeam.report(SmoothedClassifier(RandomForestClassifier(3, random_state=0)).fit(X, y))
-    with pytest.raises(DataError, match="y_test is None"):
+    with pytest.raises(DataError, match="y is None"):
         hornbeam.report(clf, X_test)
     with pytest.raises(SchemaError, match="rose"):
         hornbeam.report(clf, X_test, ["rose"] * len(X_test))
@@ -129,13 +129,13 @@ def test_what_cannot_be_reported_is_refused():
 def test_of_many_trees_there_is_no_report_and_it_says_what_to_do():
     X, y, *_ = halves_of_iris()
     for model in (ForestClassifier(3).fit(X, y), BoostedTreesClassifier(n_estimators=2).fit(X, y)):
-        with pytest.raises(ParameterError, match=r"several trees; expected .* with hornbeam.distill"):
+        with pytest.raises(ParameterError, match=r"several trees; expected .*teacher=model"):
             hornbeam.report(model)
 
 
 def test_a_distilled_tree_says_what_it_is_smoothed_towards():
     X, y, *_ = halves_of_iris()
-    html = hornbeam.report(distill(ForestClassifier(5), X, y)).html
+    html = hornbeam.report(TreeClassifier(teacher=ForestClassifier(5)).fit(X, y)).text
     assert "those of the model it was distilled from count as 30.0 further rows in the median leaf" in html
     assert "Borrowed is the weight of the model it was distilled from" in html
     assert "nodes above" not in html
@@ -147,20 +147,23 @@ def test_a_notebook_gets_a_frame_of_its_own():
     found = hornbeam.report(TreeClassifier().fit(X, y))
     frame = Reader(found._repr_html_())
     assert frame.tags == {"iframe"}
-    assert ("iframe", "srcdoc", found.html) in frame.attributes
+    assert ("iframe", "srcdoc", found.text) in frame.attributes
 
 
 def test_the_file_is_the_page(tmp_path):
     X, y, *_ = halves_of_iris()
-    page = hornbeam.report(TreeClassifier().fit(X, y), path=tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_bytes() == page.html.encode()
-    assert "html" not in repr(page)
+    clf = TreeClassifier().fit(X, y)
+    for page in (hornbeam.report(clf), hornbeam.model_card(clf)):
+        page.save(tmp_path / "page")
+        assert (tmp_path / "page").read_text(encoding="utf-8") == page.text == str(page)
+        assert len(repr(page)) < 40
+        assert (page._repr_html_() is None) != (page._repr_markdown_() is None)
 
 
 def test_hostile_names_open_no_tag_and_no_attribute():
     plain = Reader(iris_report())
     for tree, _ in hostile_trees():
-        html = hornbeam.report(tree, title="</title><script>alert(1)</script>\ud800").html
+        html = hornbeam.report(tree, title="</title><script>alert(1)</script>\ud800").text
         page = Reader(html)
         assert page.tags <= plain.tags
         assert {name for _, name, _ in page.attributes} <= {name for _, name, _ in plain.attributes}

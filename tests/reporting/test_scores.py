@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models import halves_of_iris
 from scipy.stats import ks_2samp
-from sklearn.metrics import brier_score_loss, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
@@ -35,8 +35,7 @@ def test_values_are_those_of_other_hands(n_classes):
     p = clf.predict_proba(X)
     found = {score.name: score for score in class_scores(scored, base_rate(reported.tree))}
     assert found["log loss"].value == pytest.approx(log_loss(y, p), rel=1e-12)
-    wanted = brier_score_loss(y, p[:, 1]) if n_classes == 2 else brier_score(y, p)
-    assert found["Brier score"].value == pytest.approx(wanted, rel=1e-12)
+    assert found["Brier score"].value == pytest.approx(brier_score(y, p), rel=1e-12)
     assert found["accuracy"].value == clf.score(X, y)
     area = roc_auc_score(y, p[:, 1]) if n_classes == 2 else roc_auc_score(y, p, multi_class="ovr")
     assert found["area under the curve"].value == pytest.approx(area, rel=1e-12)
@@ -57,7 +56,7 @@ def test_the_error_of_the_area_is_delongs():
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
-    """A thousand test sets from one tree that is right: 95 % intervals of its log loss."""
+    """A thousand test sets from one tree that is right: 90 % intervals of its log loss."""
     rng = np.random.default_rng(2)
     predicted = np.repeat([0.1, 0.3, 0.8], 100)
     truth = -(predicted * np.log(predicted) + (1 - predicted) * np.log(1 - predicted)).mean()
@@ -68,7 +67,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
         scored = ScoredRows(target, *rows, stop=None, drift=None, values=None, source=None)
         score = class_scores(scored, np.array([0.6, 0.4]))[0]
         inside += score.low <= truth <= score.high
-    assert 930 <= inside <= 970
+    assert 872 <= inside <= 928
 
 
 def test_costs_are_those_of_the_decisions():

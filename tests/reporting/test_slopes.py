@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam import Table, TreeClassifier
-from hornbeam.explain import predict_interval
+from hornbeam import TreeClassifier
+from hornbeam.explain.intervals import predict_interval
 from hornbeam.export.slope_text import terms_text
 from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.tree import with_slopes
+from hornbeam.tree import Table, with_slopes
 from hornbeam.tree.route import decide_rows, predict_rows
 from support.lending import income, lending, sizes
 from support.strategies import slopes_of
@@ -44,7 +44,7 @@ ROWS = [
 
 def answers(browser, folder, tree, rows):
     given = [dict(zip(tree.schema.names, row, strict=True)) for row in rows]
-    with browser.page(hornbeam.report(tree).html, folder) as page:
+    with browser.page(hornbeam.report(tree).text, folder) as page:
         return page.evaluate(ANSWERS, given)
 
 
@@ -100,7 +100,7 @@ def test_the_form_predicts_as_a_larger_tree(n_classes, browser, tmp_path):
 
 def test_every_view_of_a_leaf_has_its_terms(browser, tmp_path):
     tree = lending()
-    with browser.page(hornbeam.report(tree).html, tmp_path) as page:
+    with browser.page(hornbeam.report(tree).text, tmp_path) as page:
         texts = {"#leaf-table": page.inner_text("#leaf-table"), "#rule-list": page.inner_text("#rule-list")}
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         texts["#tree-print"] = page.evaluate("document.getElementById('tree-print').textContent")
@@ -117,24 +117,24 @@ def test_every_view_of_a_leaf_has_its_terms(browser, tmp_path):
 
 
 def test_the_words_around_count_terms():
-    page = hornbeam.report(lending()).html
+    page = hornbeam.report(lending()).text
     assert (
         "In 2 of 2 leaves the prediction also changes with the values of some features; 4 features in all."
         in page
     )
     assert "Leaves with terms" in page
-    card = hornbeam.model_card(lending())
+    card = str(hornbeam.model_card(lending()))
     assert "| late | numeric | 0.000 | 0 | change nothing in leaves | 1 |" in card
 
 
 def test_a_tree_without_slopes_has_no_words_about_them():
     clf = TreeClassifier().fit([[0], [1]] * 20, ["no", "yes"] * 20)
     assert payload(ReportedModel.of(clf), 0.9)["slopes"] is None
-    assert "Leaves with terms" not in hornbeam.report(clf).html
+    assert "Leaves with terms" not in hornbeam.report(clf).text
 
 
 def test_scores_use_the_terms():
     """The probabilities of test rows are those with terms, not those of the leaf."""
     X = [[3, 24, "clerk", "B"]] * 4
-    page = hornbeam.report(lending(), X, ["bad", "bad", "good", "bad"]).html
+    page = hornbeam.report(lending(), X, ["bad", "bad", "good", "bad"]).text
     assert "decisions are right for 75.0 %" in page

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from hornbeam import Table
 from hornbeam.recipe import PRESETS
+from hornbeam.tree import Table
 
 __all__ = ["GOLF", "NAMES", "ROWS", "TREE", "by_name"]
 
@@ -33,4 +33,4 @@ TREE = replace(PRESETS["c4.5"], pruner=None).fit(GOLF)
 def by_name(rule):
     """The conditions of a rule by name and value, and its class."""
     tests = {c.feature.name: c.feature.categories[c.among[0]] for c in rule.conditions}
-    return tests, GOLF.schema.classes[rule.target]
+    return tests, rule.prediction

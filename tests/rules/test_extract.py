@@ -1,17 +1,14 @@
 """The rules of a tree give the predictions of the tree."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
-from hornbeam.errors import ParameterError
-from hornbeam.explain import interval
-from hornbeam.rules import extract
-from hornbeam.rules.rule import rules_of
-from hornbeam.tree import Tree
+from hornbeam.rules.extract import extract
+from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from support.strategies import schemas, skeletons, tables, trees
 from support.worked_trees import T0
@@ -37,7 +34,7 @@ def unsplit_trees_and_tables(draw):
 @given(unsplit_trees_and_tables())
 def test_with_inner_nodes_every_row_gets_the_prediction_of_the_tree(pair):
     tree, table = pair
-    assert (extract(tree, inner=True).predict(table) == predict_rows(tree, table)).all()
+    assert (extract(tree, inner=True).predict_proba(table) == predict_rows(tree, table)).all()
 
 
 @given(trees_and_tables())
@@ -57,8 +54,8 @@ def test_at_most_one_rule_of_a_leaf_fires(pair):
 def test_rules_have_the_evidence_of_the_leaves():
     rules = extract(T0)
     assert [rule.covered.tolist() for rule in rules] == [[4, 0], [2, 1], [1, 2]]
-    assert [rule.target for rule in rules] == [0, 0, 1]
-    assert [rule.errors for rule in rules] == [0, 1, 1]
+    assert [rule.code for rule in rules] == [0, 0, 1]
+    assert [rule.wrong for rule in rules] == [0, 1, 1]
     assert rules.default.covered.tolist() == [7, 3]
     assert rules.default.decided.tolist() == [0, 0]
 
@@ -81,9 +78,4 @@ def test_intervals_of_a_fitted_tree_are_those_of_its_leaves():
     clf = TreeClassifier().fit(X, y)
     low, high = interval(clf.tree_, 0.8)
     for node, rule in zip((1, 2), clf.rules(), strict=True):
-        np.testing.assert_allclose(rule.interval(0.8), (low[node], high[node]))
-
-
-def test_rules_of_something_else():
-    with pytest.raises(ParameterError, match="This is a list; expected a RuleSet or a fitted RuleClassifier"):
-        rules_of([1])
+        np.testing.assert_allclose(rule.interval(level=0.8), (low[node], high[node]))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from golf import GOLF, TREE, by_name
 
-from hornbeam.rules import choose_rules, extract, simplify
 from hornbeam.rules.coverage import Coverage
+from hornbeam.rules.extract import extract
 from hornbeam.rules.subset import CodeBook, exception_bits
 
 LEAVES = [
@@ -20,13 +20,13 @@ LEAVES = [
 def test_one_rule_per_leaf():
     rules = extract(TREE)
     assert [by_name(rule) for rule in rules] == LEAVES
-    assert [rule.support for rule in rules] == [4, 3, 2, 3, 2]
-    assert [rule.errors for rule in rules] == [0] * 5
+    assert [rule.covers for rule in rules] == [4, 3, 2, 3, 2]
+    assert [rule.wrong for rule in rules] == [0] * 5
 
 
 def test_one_condition_is_removed():
     """Two sunny days of normal humidity: 1 - 0.25 ** 0.5 = 0.5; all seven of normal humidity, one wrong: 0.338."""
-    rules = simplify(extract(TREE), GOLF)
+    rules = extract(TREE).simplify(GOLF, None)
     assert [by_name(rule) for rule in rules] == [*LEAVES[:4], ({"humidity": "normal"}, "yes")]
     expected = [1 - 0.25 ** (1 / 4), 1 - 0.25 ** (1 / 3), 0.5, 1 - 0.25 ** (1 / 3), 0.3381]
     assert [rule.error for rule in rules] == pytest.approx(expected, abs=5e-5)
@@ -39,7 +39,7 @@ def test_rules_no_better_than_always_predicting_their_class_are_removed(confiden
 
     That of always predicting no is 0.625, and 1 - 0.14 ** (1/2) is 0.626.
     """
-    assert [by_name(rule) for rule in simplify(extract(TREE), GOLF, confidence=confidence)] == left
+    assert [by_name(rule) for rule in extract(TREE).simplify(GOLF, None, confidence=confidence)] == left
 
 
 def test_the_description_length_of_conditions():
@@ -47,7 +47,7 @@ def test_the_description_length_of_conditions():
     book = CodeBook.of(Coverage(GOLF))
     assert book.branch == pytest.approx([1.5774, 1.5567, 1.0, 0.9852], abs=5e-5)
     assert book.feature == pytest.approx(1.9633, abs=5e-5)
-    rules = simplify(extract(TREE), GOLF)
+    rules = extract(TREE).simplify(GOLF, None)
     bits = [book.rule(rule.conditions) for rule in rules]
     assert bits == pytest.approx([3.5407, 6.4893, 6.4893, 6.5041, 2.9633], abs=5e-5)
 
@@ -69,7 +69,7 @@ def test_the_description_length_of_exceptions(fires, wrong, missed, bits):
 
 def test_the_chosen_list():
     """Rules for no have no errors, so they come first; within a class by pessimistic error rate."""
-    rules = choose_rules(simplify(extract(TREE), GOLF), GOLF)
+    rules = extract(TREE).simplify(GOLF, None).choose(GOLF, None)
     assert [by_name(rule) for rule in rules] == [
         ({"outlook": "sunny", "humidity": "high"}, "no"),
         ({"outlook": "rainy", "windy": "true"}, "no"),
@@ -79,14 +79,14 @@ def test_the_chosen_list():
     ]
     assert by_name(rules.default) == ({}, "yes")  # no rows are left: the more frequent class
     assert [rule.decided.tolist() for rule in rules] == [[3, 0], [2, 0], [0, 4], [0, 4], [0, 1]]
-    assert (rules.predict(GOLF).argmax(axis=1) == GOLF.target).all()
+    assert (rules.predict_proba(GOLF).argmax(axis=1) == GOLF.target).all()
 
 
 def test_the_smoothed_probabilities():
     """Of the first rule, without outlook 4 of 7 days are no, of all 5 of 14: 3 + 1 + 4/7 + 5/14 + 1/2 of 7 rows."""
-    rules = choose_rules(simplify(extract(TREE), GOLF), GOLF)
-    assert rules[0].belief[0] == pytest.approx((3 + 1 + 4 / 7 + 5 / 14 + 1 / 2) / 7)
+    rules = extract(TREE).simplify(GOLF, None).choose(GOLF, None)
+    assert rules[0].probability[0] == pytest.approx((3 + 1 + 4 / 7 + 5 / 14 + 1 / 2) / 7)
     # Normal humidity decides 4 days, all yes; 6 of its 7 are, and 9 of 14.
-    assert rules[3].belief[1] == pytest.approx((4 + 6 / 7 + 9 / 14 + 1 / 2) / 7)
-    assert rules.default.belief[1] == pytest.approx((9 / 14 + 1 / 2) / 2)
+    assert rules[3].probability[1] == pytest.approx((4 + 6 / 7 + 9 / 14 + 1 / 2) / 7)
+    assert rules.default.probability[1] == pytest.approx((9 / 14 + 1 / 2) / 2)
     assert rules.default.interval() == (pytest.approx([0, 0]), pytest.approx([1, 1]))  # it decides no row

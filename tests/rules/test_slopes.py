@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from hornbeam.export import rules_dict, rules_markdown, rules_text
-from hornbeam.export.rule_list import ShownRules
-from hornbeam.rules import extract
+from hornbeam.rules.extract import extract
 from hornbeam.tree.route import predict_rows
 from support.lending import lending, sizes
 from support.strategies import tables, trees_with_slopes
@@ -26,31 +24,31 @@ def test_rules_predict_as_the_tree(data):
     table = data.draw(tables(tree.schema))
     rules = extract(tree, inner=True)
     expected = predict_rows(tree, table)
-    assert_array_equal(rules.predict(table), expected)
-    assert_array_equal(pickle.loads(pickle.dumps(rules)).predict(table), expected)
+    assert_array_equal(rules.predict_proba(table), expected)
+    assert_array_equal(pickle.loads(pickle.dumps(rules)).predict_proba(table), expected)
 
 
 def test_terms_stand_after_the_prediction():
-    lines = rules_text(extract(lending())).split("\n")
+    lines = extract(lending()).to_text().split("\n")
     assert lines[2:4] == [
         "        late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
         "        age: odds of bad × 0.819 per +1 (18 to 30; × 1 at 25)",
     ]
-    assert "odds of good × 0.5 per +1" in rules_text(extract(lending()), positive="good")
+    assert "odds of good × 0.5 per +1" in extract(lending()).to_text(positive="good")
 
 
 def test_tables_have_a_column_of_terms():
-    lines = rules_markdown(extract(lending())).split("\n")
+    lines = extract(lending()).to_markdown().split("\n")
     assert lines[0].endswith("| decides | changes within the rule |")
     assert {line.count("|") for line in lines} == {10}
     rules = extract(lending())
-    page = ShownRules(rules.schema, rules.rules, rules.default)._repr_html_()
+    page = rules._repr_html_()
     assert "grade: odds of bad × 2 per step up" in page
 
 
 def test_plain_values_are_enough_to_predict():
     """What the field `reading` explains, computed by hand for late 3, clerk."""
-    plain = json.loads(json.dumps(rules_dict(extract(sizes(), inner=True))))
+    plain = json.loads(extract(sizes(), inner=True).to_json())
     assert "terms" in plain["reading"]
     rule = plain["default"]
     score = np.log(rule["probabilities"])
@@ -70,6 +68,6 @@ def test_plain_values_are_enough_to_predict():
 def test_rules_without_slopes_have_no_field_of_terms():
     from hornbeam.tree import Slopes, with_slopes
 
-    plain = rules_dict(extract(with_slopes(copy.copy(lending()), Slopes.none(2))))
+    plain = json.loads(extract(with_slopes(copy.copy(lending()), Slopes.none(2))).to_json())
     assert "terms" not in plain["reading"]
     assert "terms" not in plain["rules"][0]

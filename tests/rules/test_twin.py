@@ -10,9 +10,9 @@ from golf import GOLF
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import Table
 from hornbeam.recipe import PRESETS
-from hornbeam.rules import choose_rules, extract, simplify
+from hornbeam.rules.extract import extract
+from hornbeam.tree import Table
 from support.examples import examples
 from support.reference_rules import beliefs, chosen, shortened
 from support.strategies_growing import random_table
@@ -27,24 +27,24 @@ def parts(rule):
 
 def assert_same_as_the_slow_version(tree, table, seed=0, merge=False):
     leaves = extract(tree, merge=merge)
-    candidates = simplify(leaves, table)
-    slow = shortened(table, [(parts(rule), rule.target, rule.support) for rule in leaves])
+    candidates = leaves.simplify(table, None)
+    slow = shortened(table, [(parts(rule), rule.code, rule.covers) for rule in leaves])
     different = {}
     for tests, k, error in slow:
         rows = frozenset(map(_key, _merged_by_hand(tests)))
         different.setdefault((rows, k), error)
-    assert [(frozenset(map(_key, rule.conditions)), rule.target) for rule in candidates] == list(different)
+    assert [(frozenset(map(_key, rule.conditions)), rule.code) for rule in candidates] == list(different)
     assert [rule.error for rule in candidates] == pytest.approx(list(different.values()), rel=1e-9)
 
-    rules = choose_rules(candidates, table, seed=seed)
-    order, default = chosen(table, [(parts(rule), rule.target, rule.error) for rule in candidates], seed)
+    rules = candidates.choose(table, None, random_state=seed)
+    order, default = chosen(table, [(parts(rule), rule.code, rule.error) for rule in candidates], seed)
     assert [rule.conditions for rule in rules] == [candidates[r].conditions for r in order]
-    listed = [*[(parts(candidates[r]), candidates[r].target) for r in order], ([], default)]
+    listed = [*[(parts(candidates[r]), candidates[r].code) for r in order], ([], default)]
     slow_belief = np.array(beliefs(table, listed))
-    found = np.array([rule.belief for rule in (*rules, rules.default)])
+    found = np.array([rule.probability for rule in (*rules, rules.default)])
     np.testing.assert_allclose(found, slow_belief, rtol=1e-12)
     for rule, (_, target), belief in zip((*rules, rules.default), listed, found, strict=True):
-        assert rule.target == (target if belief[target] == belief.max() else belief.argmax())
+        assert rule.code == (target if belief[target] == belief.max() else belief.argmax())
 
 
 def _merged_by_hand(tests):
@@ -90,8 +90,8 @@ def test_classes_with_more_than_ten_rules(seed):
     """Up to ten rules of a class all subsets are tried; this tree has more."""
     table = random_table(seed, n_rows=110, noise=0.1, n_values=12, missing=0.0)
     tree = PRESETS["cart"].fit(table)
-    candidates = simplify(extract(tree, merge=False), table)
-    assert max(np.bincount([rule.target for rule in candidates])) > 10
+    candidates = extract(tree, merge=False).simplify(table, None)
+    assert max(np.bincount([rule.code for rule in candidates])) > 10
     assert_same_as_the_slow_version(tree, table, seed=seed)
 
 

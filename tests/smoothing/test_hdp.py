@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.smoothing import sample_hdp
-from hornbeam.smoothing import HDP, Tying
+from hornbeam.smoothing import HDP
+from hornbeam.smoothing.hdp import Tying
 from support.examples import examples
 from support.reference_smoothing import exact_hdp, stirling
 from support.strategies import trees
@@ -112,13 +113,13 @@ def test_a_leaf_of_very_many_rows_is_nearly_certain():
 
 
 def test_the_result_depends_on_the_seed_alone():
-    one, same, other = (HDP(sweeps=200, seed=seed)(FAMILIES) for seed in (1, 1, 2))
+    one, same, other = (HDP(sweeps=200, random_state=seed)(FAMILIES) for seed in (1, 1, 2))
     assert one.digest == same.digest != other.digest
 
 
 def test_the_bits_are_those_recorded():
     """No library function is called whose last bit may differ between machines."""
-    posterior = HDP(sweeps=200, seed=7).sample(FAMILIES)
+    posterior = HDP(sweeps=200, random_state=7).sample(FAMILIES)
     recorded = ["0x1.b8bfd70509884p-1", "0x1.109fc693be381p-3", "0x1.8c1bab0374e69p-8"]
     assert [value.hex() for value in posterior.belief[3].tolist()] == recorded
 
@@ -160,8 +161,8 @@ def test_tying_groups_the_nodes():
         {"tying": "levels"},
         {"sweeps": 100, "burn_in": 100},
         {"burn_in": -1},
-        {"seed": -1},
-        {"seed": 2**64},
+        {"random_state": -1},
+        {"random_state": 2**64},
         {"concentration": 0.0},
         {"root_concentration": np.inf},
     ],

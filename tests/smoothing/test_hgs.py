@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOut, LeaveOneOutHGS, Raw
+from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOutHGS, Raw
+from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.tree.walk import path
 from support.examples import examples
 from support.strategies import trees
@@ -55,7 +56,7 @@ def test_the_descent_of_the_squared_loss():
     alpha, steps = GradientHGS(prior=0.0, loss="squared").descend(T0)
     assert steps == 1
     assert_allclose(alpha[[ROOT, A]], [1 + 0.01 * 0.007056, 1 + 0.01 * 0.002061], atol=5e-9)
-    far, _ = GradientHGS(step=10.0, tolerance=1e-12, prior=0.0, loss="squared").descend(T0)
+    far, _ = GradientHGS(step=10.0, tol=1e-12, prior=0.0, loss="squared").descend(T0)
     cost_of = LeaveOneOut.of(T0, 0.0, "squared")
     assert cost_of(far)[0] < cost_of(alpha)[0]
     inside = far[[ROOT, A]] > 1e-4
@@ -68,12 +69,12 @@ def test_the_history_has_the_loss_if_it_is_not_the_default():
 
 
 def test_the_leave_one_out_optimum_of_a_tiny_tree():
-    alpha = LeaveOneOutHGS(prior=0.0, tolerance=1e-9).optimum(T0)
+    alpha = LeaveOneOutHGS(prior=0.0, tol=1e-9).optimum(T0)
     assert alpha[ROOT] == pytest.approx(3.929, abs=5e-4)
     assert alpha[A] < 1e-3
     assert LeaveOneOut.of(T0, 0.0)(alpha)[0] == pytest.approx(0.989997, abs=1e-6)
     assert_allclose(
-        LeaveOneOutHGS(prior=0.0, tolerance=1e-9)(T0).belief[[B, A1, A2], 0],
+        LeaveOneOutHGS(prior=0.0, tol=1e-9)(T0).belief[[B, A1, A2], 0],
         [0.5412, 0.8513, 0.6856],
         atol=2e-4,
     )
@@ -136,11 +137,11 @@ def test_a_single_leaf_without_a_prior_is_raw():
         lambda: HGS(prior=np.nan),
         lambda: GradientHGS(prior=-1),
         lambda: GradientHGS(step=0),
-        lambda: GradientHGS(tolerance=0),
+        lambda: GradientHGS(tol=0),
         lambda: GradientHGS(loss="brier"),
         lambda: GradientHGS(loss=["log"]),
         lambda: LeaveOneOutHGS(prior=np.inf),
-        lambda: LeaveOneOutHGS(tolerance=0),
+        lambda: LeaveOneOutHGS(tol=0),
     ],
 )
 def test_parameters_out_of_range_raise(make):

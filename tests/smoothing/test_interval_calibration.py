@@ -5,9 +5,14 @@ import pytest
 
 from hornbeam import TreeRegressor
 from hornbeam.errors import ParameterError
-from hornbeam.explain import interval
-from hornbeam.smoothing import HGS, calibrate_taught_tree
-from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree, effective_size
+from hornbeam.smoothing import HGS
+from hornbeam.smoothing.interval_calibration import (
+    IntervalCalibration,
+    calibrate_taught_tree,
+    calibrate_tree,
+    effective_size,
+    interval,
+)
 from hornbeam.tree import with_belief
 from support.worked_trees import binary, over_leaves, star, worked_tree
 
@@ -34,14 +39,14 @@ def truths(tree, size):
 def test_the_scale_of_the_simulated_errors_is_found(own):
     """92 % are to be covered instead of 90 %: (1.645 / 1.751)**2 = 0.88 of the rows."""
     tree = leaves_of_many_sizes(0)
-    found = calibrate_tree([tree], [truths(tree, own * tree.rows)])
+    found = calibrate_tree(tree, truths(tree, own * tree.rows))
     assert found.borrowed == 0.0
     assert found.own == pytest.approx(0.88 * own, rel=0.12)
 
 
 def test_borrowed_rows_as_informative_as_own_rows_count_the_same():
     tree = leaves_of_many_sizes(40)
-    found = calibrate_tree([tree], [truths(tree, 0.5 * (tree.rows + 40))])
+    found = calibrate_tree(tree, truths(tree, 0.5 * (tree.rows + 40)))
     assert found.borrowed == pytest.approx(0.44, abs=0.07)
     assert found.own == found.borrowed
 
@@ -57,7 +62,7 @@ def test_intervals_cover_the_truths_they_were_fitted_to_in_92_of_100_leaves(kind
         tree = TreeRegressor("cart", min_samples_leaf=20).fit(X, rng.normal(size=6000) + X[:, 0]).tree_
         truth = tree.belief + rng.normal(size=tree.belief.shape) * 0.5
     leaf = tree.skeleton.is_leaf
-    low, high = interval(calibrate_tree([tree], [truth])(tree))
+    low, high = interval(calibrate_tree(tree, truth)(tree))
     held = ((low <= truth) & (truth <= high))[leaf].mean()
     assert held == pytest.approx(0.92, abs=0.02)
 
@@ -67,7 +72,7 @@ def test_truths_of_inner_nodes_are_not_read():
     truth = np.clip(tree.belief + np.array([-0.2, 0.2]), 0.0, 1.0)
     elsewhere = truth.copy()
     elsewhere[:2] = np.nan
-    assert calibrate_tree([tree], [elsewhere]) == calibrate_tree([tree], [truth])
+    assert calibrate_tree(tree, elsewhere) == calibrate_tree(tree, truth)
 
 
 def test_borrowed_rows_count_at_most_the_rows_outside_the_node():
@@ -97,8 +102,8 @@ def test_a_scale_outside_0_to_1_raises(scale):
 
 def test_a_constant_target_gives_no_warning():
     tree = TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0]).tree_
-    assert calibrate_tree([tree], [tree.belief]).own == 1.0
-    assert calibrate_tree([tree], [tree.belief + 1.0]).own == 0.05
+    assert calibrate_tree(tree, tree.belief).own == 1.0
+    assert calibrate_tree(tree, tree.belief + 1.0).own == 0.05
 
 
 @pytest.mark.parametrize(

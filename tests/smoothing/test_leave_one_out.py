@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing import LeaveOneOut
-from hornbeam.tree import Tree
+from hornbeam.smoothing.leave_one_out import LeaveOneOut
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from support.reference_smoothing import leave_one_out_cost, left_out_rows
 from support.strategies import schemas, skeletons

@@ -7,7 +7,8 @@ from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.smoothing import Laplace
 from hornbeam.smoothing.monotone import Monotone
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 
 SCHEMA = Schema((Feature("dose"), Feature("age")), ("ill", "well"))
 NAN = np.nan

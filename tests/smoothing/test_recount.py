@@ -1,13 +1,17 @@
 """New counts and predictions for a tree whose splits were edited."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import hornbeam
-from hornbeam import TreeClassifier, TreeRegressor, recount
-from hornbeam.errors import ParameterError, SchemaError
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.errors import SchemaError
+from hornbeam.tree import with_belief
 
 DRAW = np.random.default_rng(0)
 X = DRAW.normal(size=(200, 3))
@@ -22,6 +26,11 @@ SETTINGS = [
     {"class_weight": {"a": 3}},
     {"monotonic_cst": [-1, 0, 0]},
 ]
+
+
+def recount(tree, X, y, **options):
+    kind = TreeRegressor if tree.is_regression else TreeClassifier
+    return kind.from_tree(tree).recount(X, y, **options).tree_
 
 
 def edited(tree, node, threshold):
@@ -76,7 +85,24 @@ def test_weights_count_and_unknown_labels_raise():
     assert (doubled.weight * doubled.unit[0]).tolist() == (2 * tree.weight * tree.unit[0]).tolist()
     with pytest.raises(SchemaError, match="y has the label 'c'"):
         recount(tree, X[:2], ["a", "c"])
-    with pytest.raises(
-        ParameterError, match=r"TreeClassifier; expected a fitted TreeClassifier .*or a Tree: call fit"
-    ):
-        recount(TreeClassifier(), X, Y)
+    with pytest.raises(NotFittedError):
+        TreeClassifier().recount(X, Y)
+
+
+@pytest.mark.parametrize("preset", ["default", "c4.5", "readable"])
+def test_files_are_counted_as_rows_in_memory(preset, tmp_path):
+    frame = pd.DataFrame(X, columns=["p", "q", "r"]).assign(y=Y)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=70)
+    clf = TreeClassifier(preset).fit(frame[["p", "q", "r"]], Y)
+    half = copy(clf).recount(frame[["p", "q", "r"]][::2], Y[::2])
+    assert half.tree_.rows[0] == 100
+    assert half.recount(tmp_path / "rows.parquet", "y").tree_.digest == clf.tree_.digest
+    assert clf.recount(frame[["p", "q", "r"]], Y).tree_.digest == half.tree_.digest
+
+
+def test_an_own_smoother_is_used_again():
+    def flat(tree):
+        return with_belief(tree, np.full(tree.belief.shape, 0.5))
+
+    clf = TreeClassifier(smoothing=flat).fit(X, Y)
+    assert set(clf.recount(X[:50], Y[:50]).tree_.belief.ravel().tolist()) == {0.5}

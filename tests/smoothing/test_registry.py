@@ -1,5 +1,6 @@
 """A new smoother is one class and one line of the registry; every other part of Hornbeam then works with it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,17 +10,17 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import hornbeam
-from hornbeam import ForestClassifier, Schema, Table, Tree, TreeClassifier, TreeRegressor
+from hornbeam import ForestClassifier, Tree, TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, TreeError
-from hornbeam.explain import borrowed_rows
+from hornbeam.explain.borrowed_rows import borrowed_rows
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.smoothing import replay, smoothers_of
+from hornbeam.smoothing import Borrowing
 from hornbeam.smoothing.registry import SMOOTHERS
-from hornbeam.smoothing.replay import check_history, known_part
+from hornbeam.smoothing.replay import check_history, known_part, replay, smoothers_of
 from hornbeam.smoothing.smoother import NamedSmoother
-from hornbeam.tree import Step, with_belief
+from hornbeam.tree import Schema, Step, Table, with_belief
 from hornbeam.tree.tree import unsmoothed
-from hornbeam.tuning import CrossValidated
+from hornbeam.tuning.cross_validated import CrossValidated
 
 X, y = load_breast_cancer(return_X_y=True)
 
@@ -130,6 +131,13 @@ def test_the_classifier_takes_every_smoother_by_name(name):
     assert clf.score(X, y) > 0.9
 
 
-def test_borrowing_without_fitted_strengths_has_no_name():
-    with pytest.raises(ParameterError, match="m-branch"):
-        TreeClassifier(smoothing="borrowing").fit(X, y)
+def test_borrowing_by_name_has_its_default_strengths():
+    named, passed = (TreeClassifier(smoothing=one).fit(X, y).tree_ for one in ("borrowing", Borrowing()))
+    assert named.digest == passed.digest
+    assert named.history[-1].name == "borrowing"
+
+
+def test_the_names_are_those_of_the_classes():
+    for name, kind in SMOOTHERS.items():
+        words = re.findall("HGS|HDP|M(?=[A-Z])|[A-Z][a-z]+", kind.__name__)
+        assert "-".join(words).lower() == name

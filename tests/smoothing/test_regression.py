@@ -6,16 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam import TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.smoothing import HDP, HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
 from hornbeam.smoothing.interval_calibration import node_variances
 from hornbeam.smoothing.monotone import Monotone
-from hornbeam.tree import Tree, count_rows
+from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import StandardisedTarget
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies_growing import bins_of, regression_tables
 
@@ -84,7 +86,7 @@ def test_means_of_zeros_and_ones_are_probabilities(smoother):
     order = np.argsort(y, kind="stable")
     y[order] = np.repeat([0.0, 1.0], 100)
     means = Grower(Criterion.SQUARED_ERROR, max_depth=4)
-    numbers = Table.read(X, y, target=Kind.NUMERIC)
+    numbers = Table.read(X, y, target_kind=Kind.NUMERIC)
     grown = means.grow(numbers, bins_of(numbers))
     classes = count_rows(grown.skeleton, Table.read(X, y.astype(int)))
     np.testing.assert_allclose(smoother(grown).belief[:, 0], smoother(classes).belief[:, 1], atol=1e-12)

@@ -19,11 +19,10 @@ from hornbeam.smoothing import (
     MBranch,
     MEstimate,
     Raw,
-    replay,
-    smoothers_of,
 )
 from hornbeam.smoothing.interval_calibration import IntervalCalibration
 from hornbeam.smoothing.monotone import Monotone
+from hornbeam.smoothing.replay import replay, smoothers_of
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Step
 from support.worked_trees import worked_tree
@@ -35,12 +34,12 @@ SMOOTHERS = [
     MEstimate(3.0, "root"),
     MEstimate(3.0, (0.25, 0.75)),
     HGS(2.0, 0.5),
-    GradientHGS(step=0.02, tolerance=1e-3),
+    GradientHGS(step=0.02, tol=1e-3),
     GradientHGS(prior=0.0, loss="squared"),
     LeaveOneOutHGS(prior=0.5),
     HierarchicalShrinkage(2.0),
     MBranch(1.5),
-    HDP(sweeps=30, burn_in=3, tying="level", seed=4),
+    HDP(sweeps=30, burn_in=3, tying="level", random_state=4),
 ]
 
 

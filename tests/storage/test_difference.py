@@ -8,9 +8,11 @@ from hypothesis import given
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.storage import Difference, Model, compare
+from hornbeam.storage.difference import Difference, compare
 from hornbeam.storage.file import decode, encode
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.storage.model import Model
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import chain, trees
 
@@ -87,10 +89,10 @@ def test_counts_and_probabilities_by_path():
 
 
 def test_belief_within_the_tolerance_is_the_same():
-    borrows = hornbeam.diff(tree(), Laplace()(tree()), tolerance=0.5).belief
+    borrows = hornbeam.diff(tree(), Laplace()(tree()), atol=0.5).belief
     assert borrows[0] == "every row: borrows 0 rows, now 2"
     assert hornbeam.diff(tree(), Laplace()(tree())).history == ("added laplace()",)
-    assert not hornbeam.diff(tree(), Laplace()(tree()), tolerance=10.0).belief
+    assert not hornbeam.diff(tree(), Laplace()(tree()), atol=10.0).belief
 
 
 def test_schemas():

@@ -10,7 +10,8 @@ import pytest
 
 import hornbeam
 from hornbeam.data.schema import Schema
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 
 
 def leaf(count: int) -> Tree:
@@ -75,7 +76,7 @@ def test_many_may_save_to_one_path_at_once(tmp_path):
 
 def test_a_tree_is_kept_without_scikit_learn(tmp_path):
     hornbeam.save(leaf(1), tmp_path / "model.hornbeam")
-    code = "import sys, hornbeam; print(hornbeam.load(sys.argv[1]), 'sklearn' in sys.modules)"
+    code = "import sys, hornbeam; print(repr(hornbeam.load(sys.argv[1])), 'sklearn' in sys.modules)"
     command = [sys.executable, "-c", code, str(tmp_path / "model.hornbeam")]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout == "Tree(1 node, 1 leaf, depth 0, 2 classes) False\n"

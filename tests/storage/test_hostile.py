@@ -19,12 +19,15 @@ import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import SchemaError, StorageError, TreeError
 from hornbeam.estimators.persistence.files import pack, unpack
-from hornbeam.smoothing import HGS, smoothers_of
-from hornbeam.storage import Model
+from hornbeam.smoothing import HGS
+from hornbeam.smoothing.registry import SMOOTHERS
+from hornbeam.smoothing.replay import smoothers_of
 from hornbeam.storage.file import decode, encode
+from hornbeam.storage.model import Model
 from hornbeam.storage.text import parse
-from hornbeam.tree import Skeleton, Step, Tree
+from hornbeam.tree import Skeleton, Step
 from hornbeam.tree.edit import with_belief
+from hornbeam.tree.tree import Tree
 from support.model_documents import document_of, load_document
 
 pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
@@ -58,7 +61,7 @@ def test_the_document_is_sound_as_it_is():
         ({"version": [True, False]}, "version is [True, False]"),
         ({"version": "1.0"}, "version is '1.0'"),
         ({"kind": "forest"}, "kind is 'forest'; expected 'tree'"),
-        ({"extra": 1}, "'extra' is no key of version 1.0"),
+        ({"extra": 1}, "'extra' is no key of version 1.5"),
         ({"n_nodes": 10**9}, "n_nodes is 1000000000; expected a whole number from 0 to 16,777,216"),
         ({"n_nodes": 4}, "n_children has 5 entries; expected a list of 4"),
         ({"n_nodes": True}, "n_nodes is True"),
@@ -252,8 +255,10 @@ def test_a_newer_minor_version_may_add_parameters_to_a_step():
 
 @pytest.mark.parametrize("as_tensors", [False, True])
 def test_a_step_that_has_the_name_of_a_smoother_by_accident_is_not_saved(as_tensors):
-    tree = with_belief(TREE, TREE.belief, TREE.borrowed, Step.of("shrinkage", lam=3.0))
-    with pytest.raises(StorageError, match=r"'shrinkage' with 'lam', .* choose another name for a step"):
+    tree = with_belief(TREE, TREE.belief, TREE.borrowed, Step.of("hierarchical-shrinkage", lam=3.0))
+    with pytest.raises(
+        StorageError, match=r"'hierarchical-shrinkage' with 'lam', .* choose another name for a step"
+    ):
         encode(Model.of(tree), as_tensors=as_tensors)
 
 
@@ -317,14 +322,22 @@ FORCED = {"tuple": [{"tuple": [0, 2, 1.5, {"tuple": []}, -1]}, None, None]}
         ("grow", {"corrected": 1}, "corrected=1: expected True or False"),
         ("grow", {"criterion": [1]}, "criterion=[1]"),
         ("grow", {"colour": "blue"}, "unexpected keyword argument 'colour'"),
-        ("grow", {"monotone": "up"}, "monotone='up'"),
-        ("grow", {"monotone": {"tuple": [1, 0]}}, "2 entries for 1 features"),
-        ("grow", {"interactions": 3}, "interactions=3"),
+        ("grow", {"monotonic_cst": "up"}, "monotonic_cst='up'"),
+        ("grow", {"monotonic_cst": {"tuple": [1, 0]}}, "2 entries for 1 features"),
+        ("grow", {"interaction_cst": 3}, "interaction_cst=3"),
         ("grow", {"forbidden_below": {"tuple": [{"tuple": [0, 7]}]}}, "names feature 7"),
-        ("grow", {"forced": True}, "the forced splits are no tree"),
-        ("grow", {"forced": {"tuple": [{"tuple": [0, 2]}]}}, "the forced splits are no tree"),
-        ("grow", {"forced": {"tuple": [{"tuple": ["n", 2, 1.5, {"tuple": []}, -1]}, None, None]}}, "no tree"),
-        ("grow", {"forced": FORCED, "max_depth": 1, "monotone": {"tuple": [1]}}, "monotone constraint"),
+        ("grow", {"forced_splits": True}, "the forced splits are no tree"),
+        ("grow", {"forced_splits": {"tuple": [{"tuple": [0, 2]}]}}, "the forced splits are no tree"),
+        (
+            "grow",
+            {"forced_splits": {"tuple": [{"tuple": ["n", 2, 1.5, {"tuple": []}, -1]}, None, None]}},
+            "no tree",
+        ),
+        (
+            "grow",
+            {"forced_splits": FORCED, "max_depth": 1, "monotonic_cst": {"tuple": [1]}},
+            "monotone constraint",
+        ),
         ("recount", {"class_weight": "balanced"}, "a number for each class"),
         ("recount", {"class_weight": {"tuple": [1.0]}}, "a number for each class"),
         ("size-path", {"loss": None}, "expected decreasing numbers of leaves"),
@@ -480,9 +493,9 @@ def smoothed():
     made = {
         "hdp": hornbeam.TreeClassifier(smoothing=hornbeam.smoothing.HDP(sweeps=50, burn_in=10)).fit(X, y),
         "monotone": hornbeam.TreeClassifier("cart", monotonic_cst=[1, 0]).fit(X, y),
-        "number": hornbeam.TreeRegressor(smoothing="shrinkage").fit(X, y),
+        "number": hornbeam.TreeRegressor(smoothing="hierarchical-shrinkage").fit(X, y),
     }
-    for name in ("hgs", "hgs-gradient", "hgs-loo", "m-branch", "m-estimate", "laplace", "shrinkage"):
+    for name in SMOOTHERS.keys() - {"raw", "hdp", "borrowing"}:
         made[name] = hornbeam.TreeClassifier(smoothing=name).fit(X, y)
     made["interval-calibration"] = hornbeam.TreeClassifier().fit(X, y)
     return {name: encode(pack(model)) for name, model in made.items()}
@@ -518,14 +531,14 @@ WRONG = [
     ("interval-calibration", "borrowing", {"scale": {"float": "nan"}}, "scale=nan"),
     ("hdp", "hdp", {"sweeps": 2**62}, "expected a whole number from 1 to 1,000,000"),
     ("hdp", "hdp", {"sweeps": 150.5}, "sweeps=150.5"),
-    ("hdp", "hdp", {"seed": -1}, "seed=-1"),
+    ("hdp", "hdp", {"random_state": -1}, "random_state=-1"),
     ("hdp", "hdp", {"tying": 3}, "tying=3"),
     ("hdp", "hdp", {"root_concentration": None}, "root_concentration=None"),
     ("hgs", "hgs", {"alpha": "x"}, "alpha='x': expected a number of rows from 0 to 1e+100"),
     ("hgs", "hgs", {"alpha": 1e308}, "alpha=1e+308"),
-    ("hgs-gradient", "hgs-gradient", {"tolerance": -1}, "tolerance=-1"),
-    ("hgs-gradient", "hgs-gradient", {"loss": "hinge"}, "loss='hinge': expected 'log' or 'squared'"),
-    ("hgs-loo", "hgs-loo", {"tolerance": {"array": [0.5], "dtype": "float64"}}, "tolerance=array"),
+    ("gradient-hgs", "gradient-hgs", {"tol": -1}, "tol=-1"),
+    ("gradient-hgs", "gradient-hgs", {"loss": "hinge"}, "loss='hinge': expected 'log' or 'squared'"),
+    ("leave-one-out-hgs", "leave-one-out-hgs", {"tol": {"array": [0.5], "dtype": "float64"}}, "tol=array"),
     ("m-branch", "m-branch", {"m": 0}, "m=0: expected a number of rows above 0, at most 1e+100"),
     (
         "m-estimate",
@@ -535,7 +548,7 @@ WRONG = [
     ),
     ("m-estimate", "m-estimate", {"base": 3}, "which cannot be made"),
     ("laplace", "laplace", {"m": 3}, "'laplace' with 'm'"),
-    ("shrinkage", "shrinkage", {"strength": None}, "strength=None"),
+    ("hierarchical-shrinkage", "hierarchical-shrinkage", {"strength": None}, "strength=None"),
     ("monotone", "monotone", {"signs": {"tuple": [1]}}, "there are 1 signs; expected 2, one per column"),
     ("monotone", "monotone", {"signs": {"tuple": [1, 7]}}, "a sign=7: expected a whole number from -1 to 1"),
     ("monotone", "monotone", {"signs": 1}, "expected a tuple"),

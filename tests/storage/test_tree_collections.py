@@ -12,9 +12,11 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators.persistence.files import unpack
 from hornbeam.smoothing import Laplace
-from hornbeam.storage import Model, compare, read, read_any, write
-from hornbeam.storage.file import decode, encode
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.storage.difference import compare
+from hornbeam.storage.file import decode, encode, read, read_any, write
+from hornbeam.storage.model import Model
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import trees
 
@@ -142,7 +144,7 @@ CHILDREN = [2, 2, 0, 0, 0, 2, 0, 0, 2, 2, 0, 0, 0]
     [
         ({"kind": "forest"}, {}, "kind is 'forest'; expected 'tree', 'regression tree', 'rules', 'trees'"),
         ({"kind": None}, {}, "kind is None; expected 'tree'"),
-        ({"kind": "tree"}, {}, "'n_trees' is no key of version 1.2"),
+        ({"kind": "tree"}, {}, "'n_trees' is no key of version 1.5"),
         ({"kind": "regression trees"}, {}, "n_classes is 2; expected 0: the target of a regression tree"),
         ({"n_trees": 10**9}, {}, "n_trees is 1000000000; expected a whole number from 0 to 65,536"),
         ({"n_trees": 4}, {}, "tree_nodes is {'dtype': 'I32', 'shape': [3]} in 12 bytes"),
@@ -211,7 +213,7 @@ def test_every_changed_byte_of_the_arrays_is_noticed():
         except StorageError:
             refused += 1
         else:  # another way to write a missing number
-            assert not compare(again, COLLECTION, tolerance=0.0)
+            assert not compare(again, COLLECTION, atol=0.0)
             assert np.isnan(np.frombuffer(data[at - (at - body) % 8 :][:8])[0])
         data[at] ^= 1
     assert refused > 50

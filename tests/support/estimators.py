@@ -18,7 +18,7 @@ ESTIMATORS = {
     "forest regressor": hornbeam.ForestRegressor(n_estimators=2),
     "boosted": hornbeam.BoostedTreesClassifier(n_estimators=2),
     "boosted regressor": hornbeam.BoostedTreesRegressor(n_estimators=2),
-    "quantile": hornbeam.BoostedTreesRegressor("quantile", quantile=0.5, n_estimators=2),
+    "quantile": hornbeam.BoostedTreesRegressor(loss="quantile", quantile=0.5, n_estimators=2),
     "ranker": hornbeam.BoostedTreesRanker(n_estimators=2),
     "rules": hornbeam.RuleClassifier(),
     "smoothed": hornbeam.SmoothedClassifier(DecisionTreeClassifier(max_depth=2)),
@@ -31,7 +31,7 @@ def fitted(estimator, X=X, y=None, **options):
     if y is None:
         y = NUMBERS if "Regressor" in type(estimator).__name__ else Y
     if isinstance(estimator, hornbeam.BoostedTreesRanker):
-        options["group"] = np.zeros(len(y), int)
+        options["query"] = np.zeros(len(y), int)
     return estimator.fit(X, y, **options)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.tree import Skeleton, Slopes, Tree, with_slopes
+from hornbeam.tree import Skeleton, Slopes, with_slopes
+from hornbeam.tree.tree import Tree
 
 __all__ = ["income", "lending", "sizes"]
 
@@ -57,7 +58,7 @@ def sizes() -> Tree:
 def income() -> Tree:
     """A regression: leaf 1 with a mean of 100 and two terms."""
     evidence = np.array([[10, 2000, 520_000], [5, 500, 60_000], [5, 1500, 460_000]])
-    tree = Tree.raw(Schema(_FEATURES, target=Kind.NUMERIC), _STUMP, evidence)
+    tree = Tree.raw(Schema(_FEATURES, target_kind=Kind.NUMERIC), _STUMP, evidence)
     return with_slopes(
         tree,
         Slopes.of(

@@ -2,8 +2,8 @@
 
 import json
 
-from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
+from hornbeam.storage.model import Model
 
 
 def document_of(tree, /, **changes):

@@ -5,7 +5,7 @@ from operator import iadd
 
 import numpy as np
 
-from hornbeam.data import LocalEngine
+from hornbeam.data.engine import LocalEngine
 
 __all__ = ["Counting", "Measuring", "Travelling", "sent"]
 

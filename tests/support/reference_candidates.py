@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam import candidate_splits
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from hornbeam.explain import CandidateSplit, CandidateSplits
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.data.table import Table
+from hornbeam.explain.candidates.list_splits import candidate_splits
+from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from support.reference_growing import IMPURITY, entropy, n_copies
 from support.strategies_growing import bins_of
 
@@ -95,7 +96,7 @@ class Slow:
         if not values or len(values) + bool(missing) < 2:
             return
         every = grower.missing is Missing.FRACTIONAL and bool(missing)
-        if nominal and grower.nominal is Nominal.MULTIWAY:
+        if nominal and grower.nominal_split is Nominal.MULTIWAY:
             children = [group[value] for value in values] + [missing] * (bool(missing) and not every)
             if len(children) > 1:
                 yield children, every
@@ -153,7 +154,7 @@ def children_of(split: CandidateSplit, table: Table) -> frozenset[frozenset[int]
     """The rows that meet the condition of each child."""
     column = table.columns[split.column]
     return frozenset(
-        frozenset(np.flatnonzero(child.test.holds_in(column)).tolist()) for child in split.children
+        frozenset(np.flatnonzero(child.condition.holds_in(column)).tolist()) for child in split.children
     )
 
 
@@ -205,7 +206,7 @@ def check_scan(table: Table, grower: Grower) -> None:
 def check_children(split: CandidateSplit, slow: Slow) -> None:
     column = slow.table.columns[split.column]
     for child in split.children:
-        rows = np.flatnonzero(child.test.holds_in(column)).tolist()
+        rows = np.flatnonzero(child.condition.holds_in(column)).tolist()
         assert child.rows == len(rows)
         assert child.weight == pytest.approx(float(slow.total(rows)))
         if slow.table.numeric_target is None:
@@ -222,7 +223,7 @@ def check_children(split: CandidateSplit, slow: Slow) -> None:
 def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
     """Splits with a child that is too small are rejected; for entropy and Gini without constraints no others are."""
     children, _ = expected[children_of(split, slow.table)]
-    multiway = split.categories is not None and slow.grower.nominal is Nominal.MULTIWAY
+    multiway = split.categories is not None and slow.grower.nominal_split is Nominal.MULTIWAY
     n_large = sum(map(slow.large, children))
     large = n_large >= 2 if multiway else n_large == len(children)
     is_category = split.categories is not None and slow.grower.missing is Missing.LEARNED
@@ -230,7 +231,7 @@ def check_allowed(split: CandidateSplit, slow: Slow, expected) -> bool:
         large &= slow.enough(children[-1])
     if split.rejected is not None and split.rejected.startswith("growing chooses the subset first"):
         return large and slow.grower.missing is Missing.OWN and slow.table.schema.n_classes > 2
-    free = slow.grower.monotone is None and not slow.grower.min_impurity_decrease
+    free = slow.grower.monotonic_cst is None and not slow.grower.min_impurity_decrease
     if slow.grower.criterion in (Criterion.ENTROPY, Criterion.GINI, Criterion.HELLINGER) and free:
         return (split.rejected is None) == large
     return large or split.rejected is not None

@@ -18,8 +18,10 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 
 __all__ = [
     "IMPURITY",
@@ -102,7 +104,7 @@ def may_follow(grower: Grower, path: frozenset[int], f: int, n_features: int) ->
         return False
     if any((above, f) in (grower.forbidden_below or ()) for above in path):
         return False
-    groups = [set(group) for group in grower.interactions or ()]
+    groups = [set(group) for group in grower.interaction_cst or ()]
     groups.append(set(range(n_features)).difference(*groups))
     return any({*path, f} <= group for group in groups)
 
@@ -248,7 +250,7 @@ class Twin:
         known, lost = self.known_and_missing(node.cases, f)
         if not known:
             return None
-        if self.bins.nominal[f] and self.grower.nominal is Nominal.MULTIWAY:
+        if self.bins.nominal[f] and self.grower.nominal_split is Nominal.MULTIWAY:
             return self.multiway(node, f, known, lost)
         as_category = bool(self.bins.nominal[f]) and self.missing is Missing.LEARNED
         if as_category or not lost:
@@ -301,7 +303,9 @@ class Twin:
             bar = least if tenth <= least else min(tenth, 25.0)
             if any(weight_of(side) * self.unit < bar - 1e-6 for side in sides):
                 return False
-        sign = 0 if self.grower.monotone is None or self.bins.nominal[f] else self.grower.monotone[f]
+        sign = (
+            0 if self.grower.monotonic_cst is None or self.bins.nominal[f] else self.grower.monotonic_cst[f]
+        )
         if sign == 0:
             return True
         (left_second, right_second) = (self.counts(side)[1] for side in sides)
@@ -381,7 +385,7 @@ class Twin:
     # ---- monotone constraints
 
     def inside(self, node: Node, cases: Cases) -> bool:
-        if self.grower.monotone is None:
+        if self.grower.monotonic_cst is None:
             return True
         return node.bounds[0] <= self.second_share(cases) <= node.bounds[1]
 
@@ -393,9 +397,9 @@ class Twin:
         trial = node.trial
         assert trial is not None
         parts_numbers = trial.cut is not None and trial.cut[1] < self.n_codes[trial.feature]
-        if self.grower.monotone is None or not parts_numbers or slot > 1:
+        if self.grower.monotonic_cst is None or not parts_numbers or slot > 1:
             return node.bounds
-        sign = self.grower.monotone[trial.feature]
+        sign = self.grower.monotonic_cst[trial.feature]
         if sign == 0:
             return node.bounds
         middle = (self.second_share(branches[0]) + self.second_share(branches[1])) / 2

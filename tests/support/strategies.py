@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.tree import Skeleton, Slopes, Step, Tree, raw_belief, with_slopes
+from hornbeam.tree import Skeleton, Slopes, Step, with_slopes
+from hornbeam.tree.tree import Tree, raw_belief
 from hornbeam.tree.walk import pull_up
 
 __all__ = ["chain", "schemas", "skeletons", "slopes_of", "tables", "trees", "trees_with_slopes"]

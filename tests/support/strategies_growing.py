@@ -8,11 +8,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from numpy.typing import NDArray
 
-from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.engine import LocalEngine
 from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.data.sources import MemorySource
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.search import search_table
 from hornbeam.kernels.subtree import GrowthSpec
 
@@ -110,7 +114,7 @@ def regression_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
     values = (table.target + noise) * draw(st.sampled_from([1.0, 2.0**-20, 1e9])) + draw(
         st.sampled_from([0.0, 1e3])
     )
-    schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
+    schema = replace(table.schema, classes=(), target_kind=Kind.NUMERIC)
     measured = NumericTarget.of(values, table.weight, table.unit)
     return replace(table, schema=schema, target=None, numeric_target=measured)
 
@@ -130,7 +134,7 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
     paths = draw(path_constraints(table.schema.n_features)) if draw(st.integers(0, 3)) == 0 else {}
     return Grower(
         criterion=draw(st.sampled_from(list(criteria))),
-        nominal=draw(st.sampled_from(Nominal)),
+        nominal_split=draw(st.sampled_from(Nominal)),
         missing=kept,
         max_depth=draw(st.sampled_from([None, None, 1, 3])),
         min_samples_split=draw(st.sampled_from([2, 2, 5])),
@@ -138,7 +142,7 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
         min_samples_missing=draw(st.sampled_from([0, 0, 3])),
         min_weight_leaf=draw(st.sampled_from([0.0, 2.0])),
         min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.013])),
-        monotone=draw(signs) if constrained else None,
+        monotonic_cst=draw(signs) if constrained else None,
         corrected=draw(st.booleans()),
         **paths,
     )
@@ -151,7 +155,7 @@ def path_constraints(draw: DrawFn, n_features: int) -> dict[str, Any]:
     groups = st.lists(st.lists(feature, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
     pairs = st.lists(st.tuples(feature, feature), min_size=1, max_size=4)
     drawn = {
-        "interactions": draw(st.none() | groups.map(tuple)),
+        "interaction_cst": draw(st.none() | groups.map(tuple)),
         "forbidden_below": draw(st.none() | pairs.map(tuple)),
     }
     return {**drawn, "once_per_path": drawn == dict.fromkeys(drawn) or draw(st.booleans())}

@@ -4,7 +4,8 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts
 

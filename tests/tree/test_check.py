@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import TreeError
-from hornbeam.tree import DecisionRule, Skeleton, Tree
+from hornbeam.tree import DecisionRule, Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
 from support.strategies import trees
 

@@ -6,16 +6,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.tree import Condition, Skeleton, Tree
+from hornbeam.tree import Condition, Skeleton
 from hornbeam.tree.condition import (
     branch_condition,
     merge_conditions,
     merged_path_conditions,
     path_conditions,
-    shorter_side,
 )
 from hornbeam.tree.route import route
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from hornbeam.tree.words import shorter_side
 from support.examples import examples
 from support.strategies import schemas, tables, trees
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam import Costs
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import least_costs
+from hornbeam.tree import Costs
 
 CLASSES = ["no", "unsure", "yes"]
 seeds = st.integers(0, 2**32 - 1)

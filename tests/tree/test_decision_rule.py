@@ -16,8 +16,8 @@ from sklearn.datasets import make_classification
 import hornbeam
 from hornbeam import TreeClassifier
 from hornbeam.errors import HornbeamWarning, ParameterError, StorageError, TreeError
-from hornbeam.explain import leaves
-from hornbeam.export import rules_text, to_html, to_json, to_markdown, to_python, to_text
+from hornbeam.explain.leaves import leaves
+from hornbeam.export import to_html, to_json, to_markdown, to_python, to_text
 from hornbeam.interop import to_sklearn
 from hornbeam.tree import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
@@ -74,7 +74,7 @@ def test_invalid_rules_are_refused():
 
 def test_the_decision_of_each_node_is_that_of_predict(clf):
     assert (clf.classes_[clf.tree_.decided][clf.apply(X)] == clf.predict(X)).all()
-    assert (clf.classes_[clf.decision_(clf.predict_proba(X))] == clf.predict(X)).all()
+    assert (clf.classes_[clf.tree_.decision(clf.predict_proba(X))] == clf.predict(X)).all()
 
 
 def test_every_view_shows_the_class_of_predict(clf):
@@ -83,8 +83,8 @@ def test_every_view_shows_the_class_of_predict(clf):
     assert sorted(re.findall(r" ·+ (bad|good) ", to_text(clf))) == sorted(named)
     assert re.findall(r"  (bad|good)  ", str(leaves(tree))) == named
     rules = clf.rules()
-    assert sorted(rules.label(rule) for rule in rules) == sorted(named)
-    assert sorted(re.findall(r"then (bad|good)", rules_text(rules))) == sorted(named)
+    assert sorted(rule.prediction for rule in rules) == sorted(named)
+    assert sorted(re.findall(r"then (bad|good)", rules.to_text())) == sorted(named)
     assert sorted(re.findall(r"then (bad|good)", clf.leaves().as_rules())) == sorted(named)
     json_rules = json.loads(to_json(clf))["rules"]
     assert {rule["node"]: rule["class"] for rule in json_rules} == {
@@ -93,23 +93,23 @@ def test_every_view_shows_the_class_of_predict(clf):
     for page in (to_markdown(clf), to_html(clf)):
         assert page == (to_markdown if page.startswith("|") else to_html)(tree)
     for row, label in zip(clf.explain(X[:50]), clf.predict(X[:50]), strict=True):
-        assert row.label == label
+        assert row.prediction == label
 
 
 def test_files_pickles_and_updates_keep_the_rule(clf, tmp_path):
     for name in ("model.hornbeam", "model.safetensors"):
         hornbeam.save(clf, tmp_path / name)
         again = hornbeam.load(tmp_path / name)
-        assert again.decision_ == clf.decision_
+        assert again.tree_.decision == clf.tree_.decision
         assert again.tree_.digest == clf.tree_.digest
         hornbeam.save(clf.tree_, tmp_path / name)
         assert hornbeam.load(tmp_path / name).digest == clf.tree_.digest
     assert pickle.loads(pickle.dumps(clf)).tree_.digest == clf.tree_.digest
     loaded = hornbeam.load(tmp_path / "model.hornbeam")
-    assert loaded.decision == clf.decision_
+    assert loaded.decision == clf.tree_.decision
     hornbeam.save(clf, tmp_path / "model.hornbeam")
     updated = hornbeam.load(tmp_path / "model.hornbeam").update(X[:9], y[:9])
-    assert updated.decision_ == clf.decision_
+    assert updated.tree_.decision == clf.tree_.decision
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_with_a_positive_class_the_decision_is_shown_too():
     named = [clf.tree_.schema.classes[code] for code in clf.tree_.decided[leaf]]
     shown = clf.leaves(positive="good")
     assert re.findall(r"then (bad|good); good 0", shown.as_rules()) == named
-    assert shown.to_dict()["decided"][::2] == named
+    assert shown.to_dict()["prediction"] == named
     assert re.findall(r"\d  (bad|good) +[01]\.", str(shown)) == named
     assert sorted(re.findall(r" ·+ (bad|good) +good 0", to_text(clf, positive="good"))) == sorted(named)
 
@@ -155,9 +155,9 @@ def test_an_old_file_without_a_rule_decides_by_its_parameters(clf, tmp_path):
     content["version"] = [1, 0]
     path.write_text(json.dumps(content))
     assert hornbeam.load(path).tree_.digest == clf.tree_.digest
-    from hornbeam.storage import read
+    from hornbeam.storage.file import read
 
-    assert read(path).tree.decision == clf.decision_
+    assert read(path).tree.decision == clf.tree_.decision
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_costs_can_be_set_after_fitting():
 def test_conversion_to_scikit_learn_warns_that_the_rule_is_lost():
     clf = TreeClassifier("cart", max_leaf_nodes=5, costs=[[0, 9], [1, 0]]).fit(X, y)
     with pytest.warns(HornbeamWarning, match="takes the most probable class"):
-        fitted_model = to_sklearn(clf.tree_, missing="majority")
+        fitted_model = to_sklearn(clf.tree_, on_missing="majority")
     rows = X.astype(np.float32)
-    assert (clf.classes_[clf.decision_(fitted_model.predict_proba(rows))] == clf.predict(rows)).all()
+    assert (clf.classes_[clf.tree_.decision(fitted_model.predict_proba(rows))] == clf.predict(rows)).all()

@@ -10,7 +10,8 @@ from hypothesis import given
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import SchemaError
-from hornbeam.tree import Skeleton, Step, Tree
+from hornbeam.tree import Skeleton, Step
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import leaves_below
 from support.strategies import trees
 

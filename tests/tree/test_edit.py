@@ -13,9 +13,11 @@ from hypothesis.extra import numpy as npst
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
-from hornbeam.tree import Skeleton, Step, collapse, count_rows, raise_child, raw_belief, walk, with_belief
-from hornbeam.tree.evidence.count import finer_unit
+from hornbeam.tree import Skeleton, Step, collapse, walk, with_belief
+from hornbeam.tree.edit import raise_child
+from hornbeam.tree.evidence.count import count_rows, finer_unit
 from hornbeam.tree.evidence.fractional import _floor_of_product
+from hornbeam.tree.tree import raw_belief
 from support.reference_counting import count_nodes, route_nodes
 from support.strategies import schemas, skeletons, tables, trees
 

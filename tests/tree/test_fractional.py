@@ -5,10 +5,11 @@ from hypothesis import given
 
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Skeleton
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
+from hornbeam.tree.tree import Tree
 from support.strategies import trees
 
 SCHEMA = Schema((Feature("x"),), ("a", "b"))

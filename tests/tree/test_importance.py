@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import SmoothedClassifier, TreeClassifier
 from hornbeam.errors import ParameterError
-from hornbeam.explain import importance
 from hornbeam.interop import from_sklearn
+from hornbeam.tree.importance import importance
 from support.worked_trees import star, worked_tree
 
 
@@ -60,7 +60,8 @@ def test_a_single_leaf_has_none():
 def test_rows_that_stop_count_for_nothing():
     """Of 10 rows 4 stop at the root; the test parts the other 6 without a remainder."""
     from hornbeam.data.schema import Feature, Schema
-    from hornbeam.tree import Skeleton, Tree
+    from hornbeam.tree import Skeleton
+    from hornbeam.tree.tree import Tree
 
     skeleton = Skeleton.of(
         [2, 2, 0, 0, 0], [0, 1, -1, -1, -1], [0.5, 0.5, np.nan, np.nan, np.nan], missing_slot=[-1] * 5

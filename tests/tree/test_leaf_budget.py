@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Table
-from hornbeam.growing import Grower, Missing
+from hornbeam.data.table import Table
+from hornbeam.growing.criterion import Missing
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.edit import keep_best_leaves
 from support.examples import examples
 from support.reference_growing import Node, Twin, weight_of

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from hornbeam import Schema, Skeleton, TreeClassifier
+from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import TreeError
-from hornbeam.tree import Tree
+from hornbeam.tree import Schema, Skeleton
 from hornbeam.tree.level_order import concat_ranges, node_blocks, take_ranges
+from hornbeam.tree.tree import Tree
 
 
 def star(n_children: int, dtype: type) -> Skeleton:
@@ -68,7 +69,7 @@ def test_a_column_of_300_categories_is_learned():
     clf = TreeClassifier("cart", max_depth=3).fit(names[code][:, None], y)
     assert clf.tree_.skeleton.slot_of.dtype == np.int8
     assert (clf.predict(names[code][:, None]) == (code % 2)).mean() > 0.95
-    wide = TreeClassifier("cart", nominal="multiway", max_depth=1).fit(names[code][:, None], y)
+    wide = TreeClassifier("cart", nominal_split="multiway", max_depth=1).fit(names[code][:, None], y)
     assert wide.tree_.skeleton.slot_of.dtype == np.int32
 
 

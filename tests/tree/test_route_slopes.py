@@ -12,10 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.kernels._native import Router, SlopedLeaves
-from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, Tree, with_slopes
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, with_slopes
 from hornbeam.tree import route as route_module
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import decide_rows, predict_rows, row_predictor, sums_of_terms
+from hornbeam.tree.tree import Tree
 from support import reference_slopes
 from support.strategies import slopes_of, tables, trees_with_slopes
 

@@ -14,21 +14,11 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import TreeError
-from hornbeam.tree import (
-    Skeleton,
-    Slopes,
-    Step,
-    Tree,
-    add_rows,
-    collapse,
-    count_rows,
-    raise_child,
-    remove_rows,
-    with_belief,
-    with_slopes,
-)
-from hornbeam.tree.edit import with_decision
-from hornbeam.tree.evidence.count import recount
+from hornbeam.tree import Skeleton, Slopes, Step, collapse, with_belief, with_slopes
+from hornbeam.tree.edit import raise_child, with_decision
+from hornbeam.tree.evidence.count import count_rows, recount
+from hornbeam.tree.evidence.update import add_rows, remove_rows
+from hornbeam.tree.tree import Tree
 from support.strategies import skeletons, slopes_of, tables, trees, trees_with_slopes
 
 nan = np.nan

@@ -10,7 +10,8 @@ from hypothesis import given
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
-from hornbeam.tree import Skeleton, Step, Tree, raw_belief
+from hornbeam.tree import Skeleton, Step
+from hornbeam.tree.tree import Tree, raw_belief
 from support.strategies import chain, trees
 
 

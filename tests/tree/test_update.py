@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_rows
-from hornbeam.tree.evidence.count import count_at_nodes
+from hornbeam.tree import Skeleton
+from hornbeam.tree.evidence.count import count_at_nodes, count_rows
 from hornbeam.tree.evidence.fractional import known_weight
+from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from support.examples import examples
 from support.reference_counting import count_nodes

@@ -7,14 +7,14 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from hornbeam import TreeClassifier
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.evaluation import rmse
-from hornbeam.growing import Missing
+from hornbeam.evaluation import probability_rmse
+from hornbeam.growing.criterion import Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, LeaveOneOutHGS, Raw
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.size_choice import size_path
 
 DEFAULT = PRESETS["default"]
@@ -27,7 +27,7 @@ def noisy(n, seed, noise=0.3):
 
 
 def loss(tree, table):
-    return rmse(table.target, predict_rows(tree, table))
+    return probability_rmse(table.target, predict_rows(tree, table))
 
 
 def test_on_noisy_rows_it_beats_fixed_smoothers_and_the_leave_one_out_optimum():
@@ -153,7 +153,7 @@ def test_a_limit_of_leaves_keeps_those_that_save_most():
 
 def test_a_limit_of_leaves_under_monotone_constraints_is_one_of_price():
     signs = (-1, *[0] * 29)
-    recipe = replace(DEFAULT, grower=replace(DEFAULT.grower, monotone=signs))
+    recipe = replace(DEFAULT, grower=replace(DEFAULT.grower, monotonic_cst=signs))
     expected = CrossFitted(recipe, max_leaf_nodes=4).fit(CANCER)
     clf = TreeClassifier(monotonic_cst=signs, max_leaf_nodes=4).fit(*load_breast_cancer(return_X_y=True))
     assert clf.tree_.digest == expected.digest

@@ -8,18 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, make_classification
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Missing
+from hornbeam.growing.criterion import Missing
 from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumError
 from hornbeam.pruning.cost_complexity import cost_complexity_pruners, cut_alphas
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.route import predict_rows
-from hornbeam.tuning import CrossFitted, CrossValidated
 from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, evaluate_pruners, losses
-from hornbeam.tuning.folds import FoldAssignment, grow_without_fold
+from hornbeam.tuning.cross_fitted import CrossFitted
+from hornbeam.tuning.cross_validated import CrossValidated
+from hornbeam.tuning.folds import FoldAssignment, grow_without_folds
 from support.examples import examples
 
 CART = PRESETS["cart"]
@@ -41,7 +42,8 @@ def noisy(n, seed, n_classes=3, missing=0.0):
 def fold_trees(recipe, table, n_folds=5, seed=0):
     bins = recipe.bin(table)
     codes = bins.encode(table)
-    return grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, n_folds, seed))
+    assignment = FoldAssignment.of(table, codes, n_folds, seed)
+    return grow_without_folds(recipe, table, bins, codes, [assignment]).apart()
 
 
 def row_loss(predicted, true, score):
@@ -61,7 +63,7 @@ def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0)
     lost = [[] for _ in candidates]
     leaves = [0] * len(candidates)
     for one in fold_trees(replace(recipe, pruner=None), table, n_folds, seed):
-        rows, others = table.take(one.rows), table.take(np.setdiff1d(np.arange(table.n_rows), one.rows))
+        rows, others = one.held_out.taken(), one.samples.taken()
         for i, candidate in enumerate(candidates):
             pruner = candidate.with_rows(others) if isinstance(candidate, ErrorBased) else candidate
             tree = one.tree if pruner is None else pruner(one.tree)
@@ -121,7 +123,7 @@ def test_the_choice_on_the_path_is_that_of_a_slow_loop(score, simplicity):
 def test_one_sweep_gives_the_losses_of_every_alpha(smoother, missing):
     # Fractional rows cannot be combined with constraints.
     signs = None if missing == Missing.FRACTIONAL else (1, -1, 0, 0, 0)
-    grower = replace(CART.grower, missing=missing, monotone=signs)
+    grower = replace(CART.grower, missing=missing, monotonic_cst=signs)
     recipe, table = replace(CART, grower=grower, smoother=smoother), noisy(150, 3, n_classes=2, missing=0.1)
     for impurity in ("gini", "entropy", "error"):
         pruners = [*cost_complexity_pruners(recipe.fit(table), impurity), CostComplexity(np.inf, impurity)]

@@ -5,12 +5,12 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data import Table
-from hornbeam.growing import Grower
+from hornbeam.data.table import Table
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
-from hornbeam.tuning.folds import FoldAssignment, end_nodes, grow_without_fold, route_held_out
+from hornbeam.tuning.folds import FoldAssignment, end_nodes, grow_without_folds, route_held_out
 from support.examples import examples
 from support.strategies import trees
 from support.strategies_growing import bins_of
@@ -34,7 +34,7 @@ def times_held(table, encoded, n_folds):
     folds = FoldAssignment.of(table, encoded, n_folds)
     found = []
     for fold in range(n_folds):
-        held = folds.held(fold)
+        held = folds.held()[fold]
         lines = np.column_stack((encoded, table.target))
         kinds = {}
         for line, copies in zip(map(tuple, lines.tolist()), held.tolist(), strict=True):
@@ -66,7 +66,7 @@ def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
     rows, labels, weight, _ = drawn
     table = table_of(rows, labels, weight if weighted else None)
     folds = FoldAssignment.of(table, np.array(rows, np.uint8), n_folds)
-    held = np.array([folds.held(fold) for fold in range(n_folds)])
+    held = folds.held()
     np.testing.assert_array_equal(held.sum(axis=0), 1 if table.weight is None else table.weight)
     assert np.ptp(held.sum(axis=1)) <= 1
     for label in range(table.schema.n_classes):
@@ -82,17 +82,27 @@ def test_fold_trees_are_grown_without_their_held_out_rows(drawn):
     bins = recipe.bin(table)
     encoded = bins.encode(table)
     folds = FoldAssignment.of(table, encoded, 2)
-    for fold, one in enumerate(grow_without_fold(recipe, table, bins, encoded, folds)):
-        others = np.flatnonzero(folds.held(fold) == 0)
+    fold_trees = grow_without_folds(recipe, table, bins, encoded, [folds])
+    for held, one in zip(folds.held(), fold_trees.apart(), strict=True):
         # The same rows, encoded by the same bins, and nothing else.
-        alone = recipe.grower.grow(table.take(others), bins)
+        alone = recipe.grower.grow(table.take(np.flatnonzero(held == 0)), bins)
         assert one.tree.digest == alone.digest
-        np.testing.assert_array_equal(one.rows, np.flatnonzero(folds.held(fold)))
-        node = route(one.tree.skeleton, table.take(one.rows))
+        rows = np.flatnonzero(held)
+        np.testing.assert_array_equal(one.held_out.row, rows)
+        node = route(one.tree.skeleton, table.take(rows))
         np.testing.assert_array_equal(one.node, node)
         expected = np.zeros(one.tree.evidence.shape)
-        np.add.at(expected, (node, table.target[one.rows]), 1)
+        np.add.at(expected, (node, table.target[rows]), 1)
         np.testing.assert_array_equal(one.held, expected)
+
+
+@given(codes)
+def test_without_folds_there_are_no_fold_trees(drawn):
+    rows, labels, _, _ = drawn
+    table, encoded = table_of(rows, labels), np.array(rows, np.uint8)
+    recipe = PRESETS["cart"]
+    single = FoldAssignment.of(table, encoded, 1)
+    assert grow_without_folds(recipe, table, recipe.bin(table), encoded, [single]) is None
 
 
 def test_a_row_of_an_unseen_category_tests_the_leaves_below():

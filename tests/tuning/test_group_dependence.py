@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.tuning.candidate_losses import squared_losses
 from hornbeam.tuning.simulation import GroupDependence
 

@@ -7,12 +7,13 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain import interval
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
-from hornbeam.tuning import CrossFitted, calibrate_intervals
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tuning.calibrate import calibrate_intervals
+from hornbeam.tuning.cross_fitted import CrossFitted
 
 DEFAULT = PRESETS["default"]
 
@@ -66,7 +67,7 @@ def test_classes_are_drawn_with_the_predicted_probabilities():
 
 
 def test_simulated_residuals_keep_their_size():
-    table = Table.read(*load_diabetes(return_X_y=True), target=Kind.NUMERIC)
+    table = Table.read(*load_diabetes(return_X_y=True), target_kind=Kind.NUMERIC)
     simulation = simulation_of(table, REGRESSION_PRESETS["default"])
     mean, drawn = simulation.truth[:, 0], simulation.draw(0).numeric_target.values
     np.testing.assert_allclose(np.abs(drawn - mean), np.abs(simulation.table.numeric_target.values - mean))
@@ -103,7 +104,7 @@ def test_calibrating_a_default_tree_again_gives_the_same_intervals():
 
 def test_regression_trees_can_be_calibrated():
     X, y = load_diabetes(return_X_y=True)
-    raw = TreeRegressor(smoothing="shrinkage").fit(X, y)
+    raw = TreeRegressor(smoothing="hierarchical-shrinkage").fit(X, y)
     narrow = np.diff(raw.predict_interval(X), axis=0).mean()
     assert np.diff(raw.calibrate_intervals(X, y).predict_interval(X), axis=0).mean() > 1.1 * narrow
 

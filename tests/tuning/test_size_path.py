@@ -8,23 +8,23 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.data import Table
 from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.errors import TreeError
 from hornbeam.pruning.leaf_price import LeafPrice
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.several import apart
 from hornbeam.tree.tree import Step
-from hornbeam.tuning import CrossFitted, SizePath, size_path
-from hornbeam.tuning.cross_fitted import fit_strengths
-from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
+from hornbeam.tuning.cross_fitted import CrossFitted, fit_strengths
+from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice, SizePath, size_path
 
 NOISY = make_classification(700, 10, n_informative=5, n_classes=3, flip_y=0.2, random_state=0)
 TABLES = {
     "two classes": Table.read(*load_breast_cancer(return_X_y=True)),
     "three classes": Table.read(*NOISY),
     "weights": Table.read(*load_iris(return_X_y=True), sample_weight=np.arange(150) % 7 + 0.5),
-    "number": Table.read(*load_diabetes(return_X_y=True), target=Kind.NUMERIC),
+    "number": Table.read(*load_diabetes(return_X_y=True), target_kind=Kind.NUMERIC),
 }
 
 
@@ -37,38 +37,38 @@ def learned(request):
     _, folds = CrossFitted(recipe, folds=4, repeats=1).grow_fold_trees(
         recipe, table, bins, bins.encode(table)
     )
-    smoother, beliefs = fit_strengths(folds)
+    smoother, smoothed = fit_strengths(folds)
     tree = replace(recipe, smoother=smoother).finish(recipe.grower.grow(table, bins))
-    return tree, folds, beliefs
+    return tree, folds, smoothed
 
 
-def slow_loss(folds, beliefs, price):
+def slow_loss(folds, smoothed, price):
     """The loss of all held-out rows, one by one, if a leaf has this price times the rows of its tree."""
     total = rows = 0.0
-    for one, belief in zip(folds, beliefs, strict=True):
-        tree = one.with_belief(belief)
-        predicted = predict_rows(LeafPrice(price * tree.weight_in_rows[0])(tree), one.table)
+    for (tree, _), sample in zip(apart(smoothed), folds.held_out.apart(), strict=True):
+        held_out = sample.taken()
+        predicted = predict_rows(LeafPrice(price * tree.weight_in_rows[0])(tree), held_out)
         if tree.is_regression:
-            each = (one.table.numeric_target.values - predicted[:, 0]) ** 2
+            each = (held_out.numeric_target.values - predicted[:, 0]) ** 2
         else:
-            each = -np.log(predicted[np.arange(len(predicted)), one.table.target])
-        total, rows = total + (one.weight * each).sum(), rows + one.weight.sum()
+            each = -np.log(predicted[np.arange(len(predicted)), held_out.target])
+        total, rows = total + (sample.weights * each).sum(), rows + sample.weights.sum()
     return total / rows
 
 
 def test_held_out_losses_are_those_of_a_slow_loop(learned):
-    _, folds, beliefs = learned
-    found = HeldOutLoss.of(folds, beliefs)
+    _, folds, smoothed = learned
+    found = HeldOutLoss.of(folds, smoothed)
     at = np.linspace(1, len(found.price) - 2, 12).astype(int)
     for price in np.sqrt(
         found.price[at] * found.price[at + 1]
     ):  # between two cuts, where rounding plays no part
-        assert found.at(np.array([price]))[0] == pytest.approx(slow_loss(folds, beliefs, price), rel=1e-9)
+        assert found.at(np.array([price]))[0] == pytest.approx(slow_loss(folds, smoothed, price), rel=1e-9)
 
 
 def test_every_size_is_that_of_a_price(learned):
-    tree, folds, beliefs = learned
-    held_out = HeldOutLoss.of(folds, beliefs)
+    tree, folds, smoothed = learned
+    held_out = HeldOutLoss.of(folds, smoothed)
     largest = SizeChoice(held_out, 0.0)(tree)
     path = size_path(largest)
     assert path.n_leaves[0] == largest.n_leaves == LeafPrice(held_out.lowest)(tree).n_leaves
@@ -162,8 +162,8 @@ def test_a_step_lists_small_sizes_and_some_large_ones():
 
 def test_losses_of_smaller_sizes_are_raised_where_fold_trees_had_far_fewer_rows(learned):
     """By the square of the share of rows, at least 0.5 of them; from 0.85 on they are as they were found."""
-    tree, folds, beliefs = learned
-    held_out = HeldOutLoss.of(folds, beliefs)
+    tree, folds, smoothed = learned
+    held_out = HeldOutLoss.of(folds, smoothed)
     rows = float(tree.weight_in_rows[0])
     paths = [
         size_path(SizeChoice(replace(held_out, rows=share * rows), 0.0)(tree)) for share in (0.9, 0.8, 0.1)

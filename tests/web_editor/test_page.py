@@ -29,7 +29,7 @@ IN_A_PROCESS = [SIZES[0], pytest.param(*SIZES[1], marks=pytest.mark.long)]
 @contextmanager
 def command(folder):
     """The command in a process of its own; yields it with the address of the page."""
-    line = "-m hornbeam workbench loans.csv -t state -o tree.hornbeam --max-leaves 8 --author Ann --no-browser -q"
+    line = "-m hornbeam workbench loans.csv -t state -o tree.hornbeam --max-leaf-nodes 8 --author Ann --no-browser -q"
     process = subprocess.Popen(
         [sys.executable, *line.split()], cwd=folder, stdout=subprocess.PIPE, text=True, env=os.environ
     )
@@ -129,7 +129,7 @@ def held_out_bench(folder, n=1500):
     half = n // 2
     clf = TreeClassifier(max_leaf_nodes=8).fit(X[:half], y[:half])
     rest = X[half:], y[half:]
-    return workbench(clf, X[:half], y[:half], held_out=rest, output=folder / "tree.hornbeam", show=False)
+    return workbench(clf, X[:half], y[:half], held_out=rest, path=folder / "tree.hornbeam", show=False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the browser is a script")
@@ -140,7 +140,7 @@ def test_the_private_file_opens_the_page_and_the_printed_address_does_too(browse
     code = (
         "import sys; from hornbeam import TreeClassifier, workbench; "
         "X, y = [[21], [34], [52], [70]], ['no', 'no', 'yes', 'yes']; "
-        "running = workbench(TreeClassifier('cart').fit(X, y), X, y, output=sys.argv[1]); "
+        "running = workbench(TreeClassifier('cart').fit(X, y), X, y, path=sys.argv[1]); "
         "print(running.url, flush=True); sys.stdin.read(); running.stop()"
     )
     process = subprocess.Popen(
@@ -311,7 +311,7 @@ def test_a_regression_tree_is_edited(browser, tmp_path):
     X, _ = loans(400)
     target = X["income"] / 1000 + 5.0 * X["late"]
     model = TreeRegressor(max_leaf_nodes=5).fit(X, target)
-    running = workbench(model, X, target, output=tmp_path / "tree.hornbeam", show=False)
+    running = workbench(model, X, target, path=tmp_path / "tree.hornbeam", show=False)
     with running, browser.visit(running.url) as page:
         ready(page, 0)
         page.locator("#prune").click()
@@ -338,7 +338,7 @@ def hostile_rows():
 def test_hostile_names_stay_text(browser, tmp_path):
     for at, (X, y) in enumerate(hostile_rows()):
         clf = TreeClassifier("cart", max_leaf_nodes=4).fit(X, y)
-        running = workbench(clf, X, y, output=tmp_path / f"{at}.hornbeam", show=False)
+        running = workbench(clf, X, y, path=tmp_path / f"{at}.hornbeam", show=False)
         with running, browser.visit(running.url) as page:
             ready(page, 0)
             more = page.locator(".candidates + .quiet-button")

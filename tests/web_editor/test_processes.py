@@ -60,7 +60,7 @@ from tab import Tab
 sys.dont_write_bytecode = True  # Python keeps the cut bytecode of a module that is imported below the limit
 def limit(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-with workbench(model, X, y, output=output, show=False) as running:
+with workbench(model, X, y, path=output, show=False) as running:
     tab = Tab(running)
     tab.load()
     assert tab.do("prune", node=1, reason="kept")[0] == 200

@@ -19,7 +19,7 @@ OWNER = """
 import sys
 from hornbeam import TreeClassifier, workbench
 X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-with workbench(TreeClassifier("cart").fit(X, y), X, y, output=sys.argv[1]) as running:
+with workbench(TreeClassifier("cart").fit(X, y), X, y, path=sys.argv[1]) as running:
     running.session.apply({"do": "note", "text": "ask " + "the risk team"})
     running.session.apply({"do": "prune", "node": 0})
     print(running.url, flush=True)

@@ -21,7 +21,7 @@ X, y = [[21], [34], [52], [70]] * 5, ["no", "no", "yes", "yes"] * 5
 def running(tmp_path_factory):
     classifier = TreeClassifier("cart").fit(X, y)
     output = tmp_path_factory.mktemp("bench") / "tree.hornbeam"
-    with workbench(classifier, X, y, output=output, show=False) as found:
+    with workbench(classifier, X, y, path=output, show=False) as found:
         yield found
 
 
@@ -81,9 +81,7 @@ def test_an_address_works_once(running, tab, ask):
 
 def test_addresses_can_be_made_while_requests_are_answered(tmp_path):
     interval = sys.getswitchinterval()
-    with workbench(
-        TreeClassifier("cart").fit(X, y), X, y, output=tmp_path / "a.hornbeam", show=False
-    ) as bench:
+    with workbench(TreeClassifier("cart").fit(X, y), X, y, path=tmp_path / "a.hornbeam", show=False) as bench:
         tab = Tab(bench)
         maker = Thread(target=lambda: [bench.url for _ in range(20_000)])
         sys.setswitchinterval(1e-6)
@@ -101,8 +99,8 @@ def test_a_workbench_that_cannot_open_the_browser_is_stopped(tmp_path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
         with pytest.raises(OSError, match="none"):
-            workbench(classifier, X, y, output=output)
-    workbench(classifier, X, y, output=output, show=False).stop()
+            workbench(classifier, X, y, path=output)
+    workbench(classifier, X, y, path=output, show=False).stop()
 
 
 def test_only_a_plain_request_for_the_page_uses_a_token(running, tab):

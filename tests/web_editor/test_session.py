@@ -59,8 +59,8 @@ def test_every_edit_is_that_of_the_editor(session, tmp_path):
     editor.set_threshold(0, 40_000, reason="round")
     editor.split(1, next(split for split in editor.candidates(1) if split.feature == "late"))
     categories = editor.tree.schema.features[column("home")].categories
-    editor.split(2, "home", groups=[[categories[0], categories[2]], [categories[1]]], missing="left")
-    editor.set_groups(2, [[categories[0]], [categories[1], categories[2]]])
+    editor.split(2, "home", categories=[[categories[0], categories[2]], [categories[1]]], missing="left")
+    editor.set_categories(2, [[categories[0]], [categories[1], categories[2]]])
     editor.prune(1)
     editor.grow(1, 2)
     editor.shrink(2)
@@ -287,7 +287,7 @@ def test_held_out_rows_may_have_weights(tmp_path):
     repeated = clf.edit(X, y, held_out=(X_new.iloc[at], y_new[at]))
     repeated.prune(1)
     output = tmp_path / "tree.hornbeam"
-    with hornbeam.workbench(clf, X, y, held_out=(X_new, y_new, weight), output=output, show=False) as running:
+    with hornbeam.workbench(clf, X, y, held_out=(X_new, y_new, weight), path=output, show=False) as running:
         running.session.apply({"do": "prune", "node": 1})
         for one, other in zip(running.session.editor.score_changes(), repeated.score_changes(), strict=True):
             assert one.texts[:2] == other.texts[:2]

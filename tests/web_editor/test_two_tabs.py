@@ -17,7 +17,7 @@ X, y = loans(400)
 @pytest.fixture
 def running(tmp_path):
     classifier = TreeClassifier("cart", max_depth=3).fit(X, y)
-    with workbench(classifier, X, y, output=tmp_path / "tree.hornbeam", show=False) as found:
+    with workbench(classifier, X, y, path=tmp_path / "tree.hornbeam", show=False) as found:
         yield found
 
 

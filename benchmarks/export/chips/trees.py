@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.synthetic import Floats, Labels, make
-from hornbeam import Table, Tree, TreeClassifier
+from hornbeam import Tree, TreeClassifier
 from hornbeam.interop import to_sklearn
+from hornbeam.tree import Table
 from hornbeam.tree.route import decision_path
 
 FEATURES, CLASSES = 10, 3
@@ -40,7 +41,7 @@ class Model:
         estimator = TreeClassifier(**settings).fit(*readings(TRAINING))
         if estimator.tree_.n_leaves != leaves:
             raise RuntimeError(f"the tree has {estimator.tree_.n_leaves} leaves, expected {leaves}")
-        return cls(estimator, to_sklearn(estimator.tree_, missing="majority"))
+        return cls(estimator, to_sklearn(estimator.tree_, on_missing="majority"))
 
     @property
     def tree(self) -> Tree:

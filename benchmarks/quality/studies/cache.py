@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.evaluation import ScoreSums
+from hornbeam.evaluation.scores import ScoreSums
 
 
 @dataclass(frozen=True, slots=True)

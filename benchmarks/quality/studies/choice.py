@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.quality.studies.sets import SEED, Fold
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.pruning.cost_complexity import cost_complexity_pruners, cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HierarchicalShrinkage

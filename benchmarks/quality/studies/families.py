@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchmarks.quality.studies.choice import Inner, choose_alpha, choose_strength
 from benchmarks.quality.studies.methods import Group, Outcome, timed
 from benchmarks.quality.studies.sets import Fold
-from hornbeam.growing import Missing
+from hornbeam.growing.criterion import Missing
 from hornbeam.pruning import CostComplexity
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.smoothing import (

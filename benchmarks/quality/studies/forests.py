@@ -15,14 +15,15 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.quality.studies.sets import SEED, Fold
 from hornbeam import TreeClassifier
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer
 from hornbeam.ensembles.prediction import mean_prediction
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
-from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
 
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
 Scored = tuple[str, int, NDArray[np.float64]]

@@ -11,7 +11,8 @@ from benchmarks.quality.studies.families import RECIPES, family
 from benchmarks.quality.studies.forest import frequencies, hgs
 from benchmarks.quality.studies.methods import Group, Outcome, timed
 from benchmarks.quality.studies.sets import SEED, Fold
-from hornbeam.smoothing import HDP, GradientHGS, Laplace, MBranch, MEstimate, Raw, Tying
+from hornbeam.smoothing import HDP, GradientHGS, Laplace, MBranch, MEstimate, Raw
+from hornbeam.smoothing.hdp import Tying
 
 SIX = family(
     "c4.4",
@@ -21,7 +22,7 @@ SIX = family(
         "laplace": Laplace(),
         "m-estimate": MEstimate(),
         "m-branch": MBranch(),
-        "hgs": GradientHGS(step=0.01, tolerance=1e-4, prior=0.0),
+        "hgs": GradientHGS(step=0.01, tol=1e-4, prior=0.0),
         "hdp": HDP(sweeps=1000, tying=Tying.SINGLE),
     },
     chosen=(),
@@ -34,7 +35,7 @@ TUNING = family(
     "tuning",
     RECIPES["c4.4"],
     {
-        **{name: GradientHGS(step=b, tolerance=eps, prior=0.0) for (b, eps), name in TUNED.items()},
+        **{name: GradientHGS(step=b, tol=eps, prior=0.0) for (b, eps), name in TUNED.items()},
         "hgs-squared": GradientHGS(prior=0.0, loss="squared"),
     },
     chosen=(),

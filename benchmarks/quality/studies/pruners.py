@@ -11,7 +11,7 @@ from benchmarks.quality.studies.costs import MATRICES, seen_matrices
 from benchmarks.quality.studies.methods import Group, Outcome, timed
 from benchmarks.quality.studies.sets import Fold
 from hornbeam import TreeClassifier
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 from hornbeam.pruning import (
     BayesRisk,
     Collapse,
@@ -78,7 +78,7 @@ def reduced_error(grown: Grown) -> tuple[Tree, float]:
 
 def error_based_raised(grown: Grown) -> tuple[Tree, float]:
     """A raised branch takes in rows, so it needs them."""
-    return grown.pruned(ErrorBased(0.25, table=grown.rows))
+    return grown.pruned(ErrorBased(0.25, rows=grown.rows))
 
 
 def cost_complexity_cv(grown: Grown) -> tuple[Tree, float]:

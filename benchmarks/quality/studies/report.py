@@ -23,7 +23,8 @@ from benchmarks.quality.studies.cache import Cache, Result
 from benchmarks.quality.studies.j48 import ARCHIVE
 from benchmarks.quality.studies.methods import Group
 from benchmarks.quality.studies.sets import N_FOLDS, Entry
-from hornbeam.evaluation import Comparison, ScoreSums
+from hornbeam.evaluation import Comparison
+from hornbeam.evaluation.scores import ScoreSums
 
 MEASURES = {
     "RMSE": operator.attrgetter("rmse"),

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.quality.studies.cache import Cache, Result
 from benchmarks.quality.studies.methods import Group
 from benchmarks.quality.studies.sets import N_FOLDS, Entry, Fold, load
-from hornbeam.evaluation import ScoreSums
+from hornbeam.evaluation.scores import ScoreSums
 
 TOO_SLOW = "too slow"
 

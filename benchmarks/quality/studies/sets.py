@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from hornbeam.data import Table
+from hornbeam.data.table import Table
 
 N_FOLDS = 10
 SEED = 0

@@ -157,7 +157,6 @@ def figures(scores: Scores, main: Sequence[str], out: Path) -> None:
 
     mpl.use("agg")
     from benchmarks.quality.studies.figures import plot_difference, plot_forest_sizes, plot_times
-    from hornbeam.plots import plot_critical_difference
 
     rmse, rows = scores.comparison("RMSE"), scores.n_rows
     timed = (HERO, *(f"c4.4/{name}" for name in ("laplace", "m-branch", "hdp", "hgs-gradient")))
@@ -183,6 +182,6 @@ def figures(scores: Scores, main: Sequence[str], out: Path) -> None:
         }
         drawn["forest-sizes"] = plot_forest_sizes(SIZES, curves, {name: means[name] for name in single})
     if len(rmse.among(main).complete().sets) > 1:
-        drawn["critical-difference"] = plot_critical_difference(rmse.among(main))
+        drawn["critical-difference"] = rmse.among(main).plot()
     for name, ax in drawn.items():
         ax.figure.savefig(out / f"{name}.png", dpi=150)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from math import isfinite
+from os.path import realpath
 from tempfile import NamedTemporaryFile
 from time import strftime
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 import click
 
 from hornbeam.errors import StorageError
-from hornbeam.grid import Grid
 from hornbeam.logger import log_progress, logger
 
 
@@ -27,6 +27,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_log(*args: Any, **kwargs: Any) -> Any:
+        _check_inputs_are_kept(kwargs)
         if kwargs["quiet"]:
             return command(*args, **kwargs)
         handler, level = _Stderr(), logger.level
@@ -39,6 +40,23 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
             logger.removeHandler(handler)
 
     return with_log
+
+
+def _check_inputs_are_kept(given: dict[str, Any]) -> None:
+    """Raise if the output is an input, other than a model that a command changes."""
+    context, output = click.get_current_context(silent=True), given.get("output")
+    if context is None or not isinstance(output, str) or output == "-":
+        return
+    for param in context.command.params:
+        if not isinstance(param.type, click.Path) or param.name in (None, "output"):
+            continue
+        changed = param.name == "model" and context.command.name in ("update", "forget")
+        value = given.get(param.name)
+        paths = [path for path in (value if isinstance(value, tuple) else (value,)) if isinstance(path, str)]
+        if not changed and any(realpath(path) == realpath(output) for path in paths):
+            raise click.UsageError(
+                f"--output {output} is an input, which would be overwritten: name another file."
+            )
 
 
 class _Stderr(logging.Handler):
@@ -67,7 +85,7 @@ def warn(words: str) -> None:
 def emit(result: dict[str, Any], words: str = "", *, aside: bool = False) -> None:
     """Write a result as text or JSON; to stderr if stdout is in use."""
     if click.get_current_context().params.get("as_json"):
-        words = json.dumps(_plain(result), indent=2, allow_nan=False, default=str)
+        words = json_text(result)
     if words:
         click.echo(words, err=aside)
 
@@ -131,6 +149,8 @@ def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     if sys.stdout.isatty():
         return _drawn(head, rows)
+    from hornbeam.grid import Grid  # needs NumPy
+
     return Grid("", head, rows).text()
 
 
@@ -165,6 +185,11 @@ def progress(words: str, total: int, *, logged: bool = False) -> Iterator[Callab
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(words, total=total)
         yield lambda rows_done: shown.update(task, completed=rows_done)
+
+
+def json_text(result: dict[str, Any]) -> str:
+    """Return a result as JSON; numbers that are not finite are null."""
+    return json.dumps(_plain(result), indent=2, allow_nan=False, default=str)
 
 
 def _plain(value: Any) -> Any:

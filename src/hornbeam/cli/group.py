@@ -21,8 +21,9 @@ _COMMANDS = (
     "explain",
     "candidates",
     "rules",
+    "scorecard",
     "report",
-    "card",
+    "model-card",
     "workbench",
     "export",
     "study",
@@ -30,6 +31,7 @@ _COMMANDS = (
     "diff",
     "drift",
     "update",
+    "forget",
 )
 _INTERRUPTED = 130
 _UNREAD = 141
@@ -51,7 +53,8 @@ class Commands(click.Group):
         """Import one command."""
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"hornbeam.cli.commands.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"hornbeam.cli.commands.{name}"), name)
         return command
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -31,7 +31,7 @@ class FilePath(click.Path):
 model_argument = click.argument("model", type=FilePath())
 data_argument = click.argument("data", type=FilePath(allow_dash=True))
 positive_option = click.option(
-    "--positive", metavar="LABEL", help="The class of interest: show its probability everywhere."
+    "--positive", metavar="CLASS", help="The class of interest: show its probability everywhere."
 )
 target_option = click.option(
     "-t",
@@ -39,6 +39,16 @@ target_option = click.option(
     required=True,
     metavar="COL",
     help="The column of class labels, or of numbers to estimate.",
+)
+weight_option = click.option("--weight", metavar="COL", help="The column of row weights.")
+jobs_option = click.option("--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores.")
+level_option = click.option(
+    "--level",
+    type=click.FloatRange(0, 1, True, True),
+    default=0.9,
+    show_default=True,
+    metavar="SHARE",
+    help="The share of intervals that hold the true value.",
 )
 
 
@@ -50,19 +60,19 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any,
         delimiter: str | None,
         decimal: str,
-        missing: tuple[str, ...],
+        null_value: tuple[str, ...],
         encoding: str,
         **kwargs: Any,
     ) -> Any:
         text: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-        if missing:
-            text["missing"] = missing
+        if null_value:
+            text["missing"] = null_value
         return command(*args, text=text, **kwargs)
 
     for option in (
         click.option("--encoding", default="utf-8", show_default=True, help="Of a text file."),
         click.option(
-            "--missing",
+            "--null-value",
             multiple=True,
             metavar="TEXT",
             help="What stands for a missing value, instead of an empty cell, ?, NA, null and the like; repeatable.",
@@ -76,7 +86,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_single_tree(path: str) -> Any:
     """Read a model with one tree that can predict."""
-    from hornbeam.storage import read
+    from hornbeam.storage.file import read
 
     model = read(path)
     if model.estimator not in (None, "TreeClassifier", "TreeRegressor"):
@@ -89,7 +99,7 @@ def read_single_tree(path: str) -> Any:
 def engine_of(jobs: int) -> Any:
     """Return the engine of the option --jobs."""
     from hornbeam.data.engine import LocalEngine
-    from hornbeam.estimators.parameters.validators import n_threads
+    from hornbeam.data.threads import n_threads
 
     return LocalEngine(n_threads(jobs))
 

@@ -10,7 +10,7 @@ import click
 
 from hornbeam.cli.console import message, progress, warn
 from hornbeam.cli.roles import Roles, doubt, no_such_column
-from hornbeam.cli.rows import COPIES, Rows, engine_of, tell_unlabelled
+from hornbeam.cli.rows import COPIES, Rows, engine_of, tell_unlabelled, weight_option
 from hornbeam.errors import DataError
 from hornbeam.logger import bytes_text
 
@@ -62,7 +62,7 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="COL",
             help="The column of what rows belong to, a patient say: they are held out together; or copies.",
         ),
-        click.option("--weight", metavar="COL", help="The column of row weights."),
+        weight_option,
         click.option("--drop", multiple=True, metavar="COL", help="A column to leave out; repeatable."),
         click.option("--numeric", multiple=True, metavar="COL", help="A column of numbers; repeatable."),
         click.option(
@@ -137,20 +137,20 @@ class Training(NamedTuple):
 
     def table(self) -> Any:
         """Read the rows, without weights, as a `Table`."""
-        return replace(self.rows, weight=None).read(target=self.kind)
+        return replace(self.rows, weight=None).read(target_kind=self.kind)
 
-    def open(self, *, balanced: bool, jobs: int) -> Any:
+    def open(self, *, class_weight: str | None, jobs: int) -> Any:
         """Open the files as a source of the rows that have a label, or a number."""
-        from hornbeam.data.files.parquet import ParquetSource
+        from hornbeam.data.files.parquet import scan_parquet
 
         rows = self.rows
-        return ParquetSource.open(
+        return scan_parquet(
             self.files,
             target=rows.target,
-            weight=rows.weight,
+            sample_weight=rows.weight,
             groups=rows.groups,
             features=rows.features,
-            class_weight="balanced" if balanced else None,
+            class_weight=class_weight,
             engine=engine_of(jobs),
             labelled=True,
             missing_columns=self.missing_columns,
@@ -333,7 +333,7 @@ def _looks_numeric(column: Any) -> bool:
 def _numbers(column: Any) -> str:
     """The mean and the range of a numeric target."""
     from hornbeam.data.files.profile import Profile
-    from hornbeam.export.wording import mean_text
+    from hornbeam.tree.words import mean_text
 
     if Profile.of("", column).holds != "number":
         raise DataError("--kind regression: the target holds no numbers; expected numbers.")
@@ -363,7 +363,7 @@ def n_held_out(n_rows: int, share: float) -> int:
     return max(1, round(share * n_rows))
 
 
-def split_holdout(rows: Rows, n: int, seed: int | None = None, group: Any = None) -> tuple[Rows, Rows]:
+def split_rows(rows: Rows, n: int, seed: int | None = None, group: Any = None) -> tuple[Rows, Rows]:
     """Split rows into training rows and `n` drawn rows, or whole groups; both are in the order of the table."""
     import numpy as np
 

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.files.profile import Profile
 from hornbeam.data.hashes import value_hash
 from hornbeam.data.row_order import target_bits
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.typing import Counts
+
+if TYPE_CHECKING:
+    from hornbeam.data.files.profile import Profile
 
 _FEWEST_ROWS = 20  # smaller data are not checked: most of their columns have many different values
 _FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated value
@@ -68,7 +70,7 @@ class Finding:
     what: str
 
 
-def check_profile(column: Profile) -> Finding | None:
+def check_profile(column: "Profile") -> Finding | None:
     """Check a column by the number of its different values; None for a column that may be a feature.
 
     - *constant*: one value in all rows, or no value at all. One value and missing values are not constant.
@@ -166,9 +168,7 @@ def _groups(table: Table) -> dict[int, Finding]:
     if table.group is not None:
         return {}
     block = table.slice(0, min(table.n_rows, _BLOCK_ROWS))
-    repeating = {
-        at: codes for at, column in enumerate(block.columns) if (codes := _repeated_codes(column)) is not None
-    }
+    repeating = {at: _codes(block.columns[at]) for at in _repeating(block)}
     names = table.schema.names
     if table.names is not None:
         for at, codes in repeating.items():
@@ -180,8 +180,8 @@ def _groups(table: Table) -> dict[int, Finding]:
         value_hash(block.columns, target_bits(block)), return_index=True
     )  # whole rows that are copies
     if len(kept) < len(block.columns[0]):
-        again = ((at, _repeated_codes(block.columns[at][kept])) for at in repeating)
-        repeating = {at: codes for at, codes in again if codes is not None}
+        some = block.take(kept)
+        repeating = {at: _codes(some.columns[at]) for at in _repeating(some) if at in repeating}
     by_size = sorted(repeating, key=lambda at: (-repeating[at].max(), at))
     for place, at in enumerate(by_size[:_TRIED]):
         codes = repeating[at]
@@ -202,12 +202,19 @@ def _groups(table: Table) -> dict[int, Finding]:
     return {}
 
 
-def _repeated_codes(column: NDArray[Any]) -> Counts | None:
-    """Number the values of a column; None if there are few different ones, or few that repeat."""
-    ordered = np.sort(column)
-    n_distinct = 1 + int(np.count_nonzero(ordered[1:] > ordered[:-1]))
-    if n_distinct < _MANY_VALUES or len(column) - n_distinct < _REPEATS:
-        return None
+def _repeating(block: Table) -> list[int]:
+    """Return the columns that have many different values, of which many repeat."""
+    if block.matrix is not None:
+        ordered = [np.sort(block.matrix, axis=0)]  # all at once
+    else:
+        ordered = [np.sort(column)[:, None] for column in block.columns]
+    n_distinct = np.concatenate([1 + np.count_nonzero(one[1:] > one[:-1], axis=0) for one in ordered])
+    repeats = (n_distinct >= _MANY_VALUES) & (block.n_rows - n_distinct >= _REPEATS)
+    return np.flatnonzero(repeats).tolist()
+
+
+def _codes(column: NDArray[Any]) -> Counts:
+    """Number the values of a column."""
     codes: Counts = np.unique(column, return_inverse=True)[1]
     return codes
 
@@ -234,31 +241,37 @@ def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:
     return Finding(name, Check.IDENTIFIER, f"has {n_distinct:,} different values in {n_rows:,} rows")
 
 
-def _is_unrepeated(column: Profile) -> bool:
+def _is_unrepeated(column: "Profile") -> bool:
     if not column.whole or not column.n_distinct == column.n_rows >= _FEWEST_NUMBERS:
         return False
     pairs = column.n_rows * (column.n_rows - 1) / 2
     return _looks_like_identifier(column.name) or pairs >= _EXPECTED_REPEATS * column.width
 
 
-def _suspects(table: Table) -> list[tuple[int, Profile]]:
+def _profiles() -> "type[Profile]":
+    from hornbeam.data.files.profile import Profile  # imported only for suspicious columns
+
+    return Profile
+
+
+def _suspects(table: Table) -> list[tuple[int, "Profile"]]:
     """Return the profiles of the columns that a sample of rows does not clear."""
     found = []
     for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
         if feature.is_nominal:
             if len(feature.categories) > _IDENTIFIER_SHARE * table.n_rows:
-                found.append((at, Profile.of_codes(feature.name, column)))
+                found.append((at, _profiles().of_codes(feature.name, column)))
         elif _is_suspect(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):
-            found.append((at, Profile.of_numbers(feature.name, column)))
+            found.append((at, _profiles().of_numbers(feature.name, column)))
     return found
 
 
 def _is_suspect(values: NDArray[Any], *, named: bool, ordinal: bool) -> bool:
     """Whether a numeric column has another whole number in each row of a sample."""
+    if ordinal or not (named or values.item(1) - values.item(0) == 1):
+        return False
     sample = values[:: max(1, len(values) // _SAMPLE_ROWS)]
     few = sample[:8].tolist()
-    if few[0] == few[1] or isnan(few[0]):
-        return False
-    if ordinal or not (named or values[1] - values[0] == 1) or not all(map(float.is_integer, few)):
+    if few[0] == few[1] or isnan(few[0]) or not all(map(float.is_integer, few)):
         return False
     return bool((sample == np.rint(sample)).all() and (np.diff(np.sort(sample)) > 0).all())

@@ -141,7 +141,7 @@ class EncodedTable:
     @classmethod
     def for_gradients(cls, table: Table, bins: Bins, n_jobs: int = 1) -> Self:
         """Encode the rows of a table without their target, for regression trees grown on gradients."""
-        schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
+        schema = replace(table.schema, classes=(), target_kind=Kind.NUMERIC)
         return cls.of(replace(table, schema=schema, target=None, numeric_target=None), bins, n_jobs)
 
     @property

@@ -8,7 +8,9 @@ from itertools import pairwise
 from operator import iadd
 from typing import Any, Protocol
 
-from hornbeam.errors import EngineError, ParameterError
+from hornbeam.checks import check_flags, check_whole
+from hornbeam.data.threads import n_threads
+from hornbeam.errors import EngineError, ParameterError, shown
 from hornbeam.kernels.pool import Pool
 
 type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
@@ -18,6 +20,24 @@ class Engine(Protocol):
     """Protocol: run pure tasks over partitions of rows and combine their results.
 
     An engine may group, reorder, repeat and retry as it likes; each partition counts exactly once in the result.
+
+    Examples
+    --------
+    One that runs a task on all partitions at once:
+
+    >>> from hornbeam.engines import Engine
+    >>> class Simple:
+    ...     parallelism = 1
+    ...
+    ...     def reduce(self, task, partitions, shared, *, combine=None, blocks=1, finish=None):
+    ...         parts = task(partitions, shared)
+    ...         return list(parts) if finish is None else [finish(i, one, shared) for i, one in enumerate(parts)]
+    ...
+    ...     def close(self):
+    ...         pass
+    >>> engine: Engine = Simple()
+    >>> engine.reduce(lambda partitions, shared: [sum(partitions)], [3, 4, 5], None)
+    [12]
     """
 
     @property
@@ -71,13 +91,13 @@ class LocalEngine:
 
     Parameters
     ----------
-    n_jobs : int
-        Number of threads.
-    groups : int, optional
+    n_jobs : int, optional
+        Number of threads; None: 1, -1: all cores.
+    n_tasks : int, optional
         Number of tasks that the partitions are divided into; one per thread by default.
     reverse : bool
-        Take partitions and combine parts from the last to the first. Tests set this and `groups` to check that a result
-        does not depend on the grouping and order of partitions.
+        Take partitions and combine parts from the last to the first. Tests set this and `n_tasks` to check that a
+        result does not depend on the grouping and order of partitions.
 
     Examples
     --------
@@ -87,20 +107,19 @@ class LocalEngine:
     [12, 3]
     """
 
-    n_jobs: int = 1
-    groups: int | None = None
+    n_jobs: int | None = None
+    n_tasks: int | None = None
     reverse: bool = False
 
     def __post_init__(self) -> None:
-        if self.n_jobs < 1:
-            raise ParameterError(f"n_jobs is {self.n_jobs}; an engine needs at least 1 thread")
-        if self.groups is not None and self.groups < 1:
-            raise ParameterError(f"groups is {self.groups}; expected at least 1, or None for one per thread")
+        n_threads(self.n_jobs)
+        check_flags(reverse=self.reverse)
+        check_counts(self, n_tasks=1)
 
     @property
     def parallelism(self) -> int:
         """Number of tasks that run at once."""
-        return self.n_jobs
+        return n_threads(self.n_jobs)
 
     def reduce(
         self,
@@ -114,7 +133,7 @@ class LocalEngine:
     ) -> list[Any]:
         """Run a task on groups of partitions and combine the results; see `Engine.reduce`."""
         groups = group_partitions(
-            partitions[::-1] if self.reverse else partitions, self.groups or self.n_jobs
+            partitions[::-1] if self.reverse else partitions, self.n_tasks or self.parallelism
         )
         totals: list[Any] | None = None
         for parts in self._run(partial(fold_partitions, task, shared=shared, blocks=blocks), groups):
@@ -130,9 +149,10 @@ class LocalEngine:
     def _run(
         self, task: Callable[[Sequence[Any]], Sequence[Any]], groups: list[Sequence[Any]]
     ) -> Iterable[Sequence[Any]]:
-        if self.n_jobs == 1 or len(groups) == 1:
+        n_jobs = min(self.parallelism, len(groups))
+        if n_jobs == 1:
             return map(task, groups)
-        pool = Pool(min(self.n_jobs, len(groups)))
+        pool = Pool(n_jobs)
         try:
             return [future.result() for future in [pool.submit(task, group) for group in groups]]
         finally:
@@ -160,9 +180,20 @@ def combine_parts(combine: Callable[[Any, Any], Any], parts: Sequence[Any]) -> A
     return reduce(combine, parts[1:], deepcopy(parts[0]))
 
 
-def check_least(engine: Any, **least: int) -> None:
-    """Raise `ParameterError` if a parameter of an engine is below its least value; None is always allowed."""
+def resolve_engine(engine: Any, n_jobs: int = 1) -> Engine:
+    """Return the engine, or threads of this process if it is None."""
+    if engine is None:
+        return LocalEngine(n_jobs)
+    if not hasattr(engine, "reduce") or not hasattr(engine, "parallelism"):
+        raise ParameterError(
+            f"engine={shown(engine)}: expected an engine of hornbeam.engines, or None for threads of this process."
+        )
+    return engine  # type: ignore[no-any-return]
+
+
+def check_counts(engine: Any, **least: int) -> None:
+    """Check parameters of an engine that are whole numbers; None is allowed for `n_tasks`."""
     for name, smallest in least.items():
-        value = getattr(engine, name)
-        if value is not None and value < smallest:
-            raise ParameterError(f"{name} is {value}; expected at least {smallest}")
+        check_whole(
+            name, getattr(engine, name), smallest, none="the engine's own number" * (name == "n_tasks")
+        )

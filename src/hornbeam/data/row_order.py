@@ -11,6 +11,7 @@ from hornbeam.data.hashes import GOLDEN_GAMMA, as_integers, splitmix64, value_ha
 from hornbeam.data.table import Table
 from hornbeam.typing import Bits, Codes, Counts, Indices
 
+_BLOCK = 2**16  # codes that are hashed at once
 _FEWEST_DISTINCT = 10  # different rows of an oversampled class
 _REPEATED = 0.5  # share of the rows of an oversampled class that have a copy, at least
 _MEAN_COPIES = 2.0  # of such a row, at least
@@ -32,8 +33,10 @@ def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> Bits:
     if target.dtype == np.int64:  # bits of floats, whose sign an even factor would lose
         factor[0] |= np.uint64(1)
     bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
-    for feature in range(codes.shape[1]):
-        bits += codes[:, feature] * factor[feature + 1]
+    rows = max(_BLOCK // max(codes.shape[1], 1), 1)
+    for begin in range(0, len(codes), rows):
+        block = slice(begin, begin + rows)
+        bits[block] += (codes[block] * factor[1:]).sum(axis=1, dtype=np.uint64)
     return splitmix64(bits)
 
 

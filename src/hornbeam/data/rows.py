@@ -26,7 +26,7 @@ def open_rows(
     schema: Schema | None = None,
     needed: Collection[str] | None = None,
     class_weight: Any = None,
-    target: Kind | None = None,
+    target_kind: Kind | None = None,
     engine: Engine | None = None,
     labelled: bool = False,
     keep: Sequence[str] = (),
@@ -39,17 +39,17 @@ def open_rows(
         A new form of rows is one more branch here.
     y, weight, groups : array-like or str, optional
         Names of columns if X is files; names or collections if X is a collection. None if X is a Table or a Source,
-        which has its own; the name of its target is accepted with `target`.
+        which has its own; the name of its target is accepted with `target_kind`.
     schema : Schema, optional
         The schema to match; inferred by default.
     needed : collection of str, optional
         The features that are used: files are read for these alone, and a Source or dicts may lack the others.
     class_weight : mapping, "balanced" or float64 array, optional
         As `Table.read` takes it; an array has the factor of each class of the schema, and a Source must have the same.
-    target : Kind, optional
+    target_kind : Kind, optional
         The kind of target that the rows must have. None: a target is read if there is one.
     engine : Engine, optional
-        Reads files; this thread by default. One with `write_rows`, as `DaskEngine`, writes a collection as files.
+        Reads files; this thread by default. One with `_write_rows`, as `DaskEngine`, writes a collection as files.
     labelled : bool, default False
         Leave out the rows of files without a target, which are an error otherwise.
     keep : sequence of str, default ()
@@ -71,8 +71,8 @@ def open_rows(
     """
     if isinstance(keep, str):
         raise ParameterError(f"keep is {keep!r}; expected a sequence of names, such as [{keep!r}].")
-    if is_collection(X) and hasattr(engine, "write_rows"):
-        _check_target(y, target)
+    if is_collection(X) and hasattr(engine, "_write_rows"):
+        _check_target(y, target_kind)
         return _open_collection(
             X,
             (y, weight, groups),
@@ -80,23 +80,23 @@ def open_rows(
             schema=schema,
             needed=needed,
             class_weight=class_weight,
-            target=target,
+            target_kind=target_kind,
             labelled=labelled,
             keep=keep,
         )
     factors = class_weight if schema is not None and isinstance(class_weight, np.ndarray) else None
     if are_paths(X):
-        _check_names(X, y, weight, groups, needs_target=target is not None)
+        _check_names(X, y, weight, groups, needs_target=target_kind is not None)
         return _open_files(
             X,
             target=y,
-            weight=weight,
+            sample_weight=weight,
             class_weight=class_weight if factors is None else _named_factors(factors, schema),
             groups=groups,
             schema=_needed_features(schema, needed),
             engine=engine,
             labelled=labelled,
-            target_kind=target,
+            target_kind=target_kind,
             keep=tuple(keep),
         )
     if keep:
@@ -104,7 +104,7 @@ def open_rows(
             "keep names columns to copy, but X is not files; expected their paths. Pass these, or leave keep out."
         )
     if isinstance(X, Table) or is_source(X):
-        _check_own(X, (y, weight, groups), target)
+        _check_own(X, (y, weight, groups), target_kind)
         if factors is None and class_weight is not None and not isinstance(class_weight, str):
             factors = class_factors(class_weight, X.schema.classes, lambda: np.empty(0, np.int64))
         elif factors is None and class_weight is not None and X.class_weight is None:
@@ -113,9 +113,9 @@ def open_rows(
                 "was opened with them (class_weight=). Open it so, or pass the paths of its files."
             )
         if schema is not None:
-            _check_schema(X, schema, needed, target is not None)
+            _check_schema(X, schema, needed, target_kind is not None)
         return _weighted_source(X, factors)
-    _check_target(y, target)
+    _check_target(y, target_kind)
     table = Table.read(
         X,
         y,
@@ -123,7 +123,7 @@ def open_rows(
         class_weight=class_weight if factors is None else None,
         groups=groups,
         schema=schema,
-        target=target,
+        target_kind=target_kind,
         needed=needed,
     )
     return _weighted_source(table, factors)
@@ -225,10 +225,10 @@ def _if_values(X: Any) -> str:
 
 def _open_files(paths: Any, **columns: Any) -> Source:
     """Open Parquet files; the error of a list of names, none of which exists, says that they may be values."""
-    from hornbeam.data.files.parquet import ParquetSource  # imported only for files: it is slow to import
+    from hornbeam.data.files.parquet import scan_parquet  # imported only for files: it is slow to import
 
     try:
-        return ParquetSource.open(paths, **columns)
+        return scan_parquet(paths, **columns)
     except DataError as error:
         if isinstance(paths, (list, tuple)) and not any(map(exists, paths)):
             raise DataError(f"{_described(paths)}. {error}{_if_values(paths)}") from error
@@ -237,7 +237,7 @@ def _open_files(paths: Any, **columns: Any) -> Source:
 
 def _open_collection(X: Any, columns: tuple[Any, Any, Any], engine: Any, **options: Any) -> Source:
     """Let the engine write a collection as files, and open them; they are deleted with the source."""
-    written = engine.write_rows(X, *columns)
+    written = engine._write_rows(X, *columns)
     try:
         source: Any = open_rows(
             written.path, written.target, written.weight, groups=written.groups, engine=engine, **options
@@ -248,9 +248,9 @@ def _open_collection(X: Any, columns: tuple[Any, Any, Any], engine: Any, **optio
     return replace(source, written=written)  # type: ignore[no-any-return]
 
 
-def _check_target(y: Any, target: Kind | None) -> None:
+def _check_target(y: Any, target_kind: Kind | None) -> None:
     """Require a target, if there must be one."""
-    if target is not None and y is None:
+    if target_kind is not None and y is None:
         raise DataError(
             "y is None; expected the class, or the number, of each row. Pass y, or a Table that was read with it."
         )
@@ -280,22 +280,26 @@ def _check_names(X: Any, y: Any, weight: Any, groups: Any, needs_target: bool) -
             )
 
 
-def _check_own(X: Any, given: tuple[Any, Any, Any], target: Kind | None) -> None:
+def _check_own(X: Any, given: tuple[Any, Any, Any], kind: Kind | None) -> None:
     """Require that a Table or a Source has its own target, weights and groups, and no others are given."""
     y, *others = given
-    named = target is not None and isinstance(y, str)
+    named = kind is not None and isinstance(y, str)
     if (y is not None and not named) or any(other is not None for other in others):
         raise ParameterError(
             f"{_described(X)}, which has its labels, weights and groups; expected no y, no sample_weight and no "
             "groups. Pass y=None, and open or read it with its target, weights and groups."
         )
-    if target is None:
+    if kind is None:
         return
-    if X.schema.target is not target:
+    if X.schema.target_kind is not kind:
         raise ParameterError(
-            f"{_described(X)} with a {X.schema.target} target; expected a {target} one. Open it with "
-            f"target_kind=Kind.{target.name}, or use a "
-            f"{'regressor' if X.schema.target is Kind.NUMERIC else 'classifier'}."
+            f"{_described(X)} with a {X.schema.target_kind} target; expected a {kind} one. Open it with "
+            f"target_kind='{kind}', or use a "
+            f"{'regressor' if X.schema.target_kind is Kind.NUMERIC else 'classifier'}."
+        )
+    if is_source(X) and not X.schema.is_regression and not X.schema.classes:
+        raise DataError(
+            "X is a Source without a target; expected one. Open it with target=: scan_parquet(paths, target='y')."
         )
     if isinstance(X, Table) and X.target is None and X.numeric_target is None:
         raise DataError("X is a Table without a target; expected one. Read it with y: Table.read(X, y).")

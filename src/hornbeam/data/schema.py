@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Self
 
-from hornbeam.errors import DataError, SchemaError
+from hornbeam.errors import DataError, ParameterError, SchemaError, shown
 from hornbeam.typing import Category, Label
 
 # The codes of a feature and its missing code must fit 16 bits.
@@ -16,17 +16,14 @@ MAX_CLASSES = 65_535
 
 
 class Kind(StrEnum):
-    """Kind of a feature: numbers, categories, or categories with an order.
-
-    Examples
-    --------
-    >>> Kind("nominal") is Kind.NOMINAL
-    True
-    """
+    """Kind of a feature: numbers, categories, or categories with an order; shown as a plain string."""
 
     NUMERIC = "numeric"
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
+
+    def __repr__(self) -> str:
+        return str.__repr__(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +34,16 @@ class Feature:
     ----------
     name : str
         The name of the column.
-    kind : Kind or str
-        Numeric, nominal (categories without an order) or ordinal (categories in their declared order).
+    kind : {"numeric", "nominal", "ordinal"}
+        Numbers, categories without an order, or categories in their declared order.
     categories : tuple of str, int, float or bool
         Empty for a numeric feature. The code of a category is its position here.
 
     Examples
     --------
     >>> Feature("age")
-    Feature(name='age', kind=<Kind.NUMERIC: 'numeric'>, categories=())
-    >>> Feature("size", Kind.ORDINAL, ("small", "large")).categories.index("large")
+    Feature(name='age', kind='numeric', categories=())
+    >>> Feature("size", "ordinal", ("small", "large")).categories.index("large")
     1
     """
 
@@ -59,7 +56,7 @@ class Feature:
             raise SchemaError(
                 f"A feature is named {self.name!r}; expected a string. Rename it, e.g. {str(self.name)!r}."
             )
-        object.__setattr__(self, "kind", _kind(self.kind, f"Feature {self.name!r} has the kind"))
+        object.__setattr__(self, "kind", kind_of(self.kind, f"Feature {self.name!r} has the kind"))
         if self.categories:
             self._check_categories()
 
@@ -81,6 +78,10 @@ class Feature:
             raise SchemaError(
                 f"Numeric feature {self.name!r} has categories; expected none. "
                 "Make it nominal or ordinal, or drop them."
+            )
+        if not isinstance(self.categories, (tuple, list)):
+            raise SchemaError(
+                f"Feature {self.name!r} has the categories {shown(self.categories)}; expected a tuple: ('a', 'b')."
             )
         for category in self.categories:
             is_allowed = isinstance(category, (str, int, float))
@@ -111,39 +112,47 @@ class Schema:
         One per column, with different names.
     classes : tuple of hashable
         The class labels; empty without a target, and for a numeric one.
-    target : Kind or str
+    target_kind : {"nominal", "numeric"}
         Nominal: the target is one of `classes` (classification). Numeric: it is a number (regression).
 
     Examples
     --------
-    >>> schema = Schema((Feature("age"), Feature("smoker", Kind.NOMINAL, (False, True))), ("ill", "well"))
+    >>> schema = Schema((Feature("age"), Feature("smoker", "nominal", (False, True))), ("ill", "well"))
     >>> schema.names, schema.n_features, schema.n_classes
     (('age', 'smoker'), 2, 2)
     """
 
     features: tuple[Feature, ...]
     classes: tuple[Label, ...] = ()
-    target: Kind = Kind.NOMINAL
+    target_kind: Kind = Kind.NOMINAL
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", _kind(self.target, "The target has the kind"))
-        names = self.names
+        object.__setattr__(self, "target_kind", kind_of(self.target_kind, "The target has the kind"))
+        names = _read_names(self.features)
         if len(set(names)) < len(names):
             raise SchemaError(
                 f"Two columns are named {_first_repeated(names)!r}; expected different names. "
                 "Rename one of them."
             )
+        if not _are_hashable(self.classes):
+            raise SchemaError(
+                f"classes is {shown(self.classes)}; expected a tuple of labels. Pass ('no', 'yes'), say."
+            )
         if len(set(self.classes)) < len(self.classes):
             repeated = _first_repeated(self.classes)
             raise SchemaError(f"The class {repeated!r} is listed twice. List each label once.")
-        if self.target is Kind.ORDINAL or (self.is_regression and self.classes):
+        if self.target_kind is Kind.ORDINAL or (self.is_regression and self.classes):
             raise SchemaError(
-                f"The target is {self.target} and has {len(self.classes)} classes; expected a nominal target with "
+                f"The target is {self.target_kind} and has {len(self.classes)} classes; expected a nominal target with "
                 "classes, or a numeric one without."
             )
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.features, self.classes, self.target)  # so that unpickling runs the checks
+        return type(self), (
+            self.features,
+            self.classes,
+            self.target_kind,
+        )  # so that unpickling runs the checks
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,7 +172,7 @@ class Schema:
     @property
     def is_regression(self) -> bool:
         """Whether the target is numeric."""
-        return self.target is Kind.NUMERIC
+        return self.target_kind is Kind.NUMERIC
 
     @property
     def n_channels(self) -> int:
@@ -193,15 +202,53 @@ class Schema:
         >>> Schema((Feature("age"), Feature("dose"))).select([1]).names
         ('dose',)
         """
-        return Schema(tuple([self.features[feature] for feature in features]), self.classes, self.target)
+        try:
+            chosen = tuple([self.features[feature] for feature in features])
+        except (TypeError, IndexError) as error:
+            raise ParameterError(
+                f"features is {shown(features)}; expected positions of features, below {self.n_features}."
+            ) from error
+        return Schema(chosen, self.classes, self.target_kind)
 
 
-def _kind(value: Any, where: str) -> Kind:
-    """Convert a `Kind` or its name; `where` begins the error message."""
+def kind_of(value: Any, where: str) -> Kind:
+    """Convert the name of a kind; `where` begins the error message."""
     try:
         return Kind(value)
     except ValueError:
         raise SchemaError(f"{where} {value!r}; expected one of {[kind.value for kind in Kind]}.") from None
+
+
+def default_kind(target_kind: str | None, schema: Schema | None) -> Kind:
+    """Return the kind of a target: as given, that of the schema, or nominal."""
+    if schema is not None and not isinstance(schema, Schema):
+        raise SchemaError(
+            f"schema is a {type(schema).__name__}; expected a Schema, such as model.tree_.schema."
+        )
+    if target_kind is None:
+        return Kind.NOMINAL if schema is None else schema.target_kind
+    if target_kind not in ("nominal", "numeric"):
+        raise SchemaError(f"target_kind is {shown(target_kind)}; expected 'nominal' or 'numeric'.")
+    return Kind(target_kind)
+
+
+def _read_names(features: Any) -> tuple[str, ...]:
+    """Return the names of the features of a schema."""
+    try:
+        return tuple([feature.name for feature in features])
+    except (TypeError, AttributeError) as error:
+        raise SchemaError(
+            f"features is {shown(features)}; expected a tuple of Feature. Pass (Feature('age'),), say."
+        ) from error
+
+
+def _are_hashable(values: Any) -> bool:
+    """Whether a value is a collection of hashable ones."""
+    try:
+        set(values)
+    except TypeError:
+        return False
+    return True
 
 
 def _first_repeated(values: Iterable[Label]) -> Label:

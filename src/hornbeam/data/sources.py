@@ -53,7 +53,22 @@ class Partition:
 
 
 class Source(Protocol):
-    """Rows of one schema, read partition by partition; small and picklable, so that workers can read."""
+    """Protocol: rows of one schema, read partition by partition; small and picklable, so that workers can read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from hornbeam import scan_parquet
+    >>> from hornbeam.engines import Source
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> rows = pd.DataFrame({"age": [30, 41, 52], "is": ["well", "ill", "ill"]})
+    >>> rows.to_parquet(f"{folder.name}/rows.parquet", row_group_size=2)
+    >>> source: Source = scan_parquet(folder.name, target="is")
+    >>> [source.read(partition).columns[0].tolist() for partition in source.partitions()]
+    [[30.0, 41.0], [52.0]]
+    >>> folder.cleanup()
+    """
 
     @property
     def schema(self) -> Schema:

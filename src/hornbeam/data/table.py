@@ -12,7 +12,7 @@ from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.numeric_target import NumericTarget, read_numeric_target
 from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.reading.frame import read_features
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Kind, Schema, default_kind
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Indices
@@ -150,7 +150,7 @@ class Table:
         groups: Any = None,
         schema: Schema | None = None,
         feature_names: Sequence[str] | None = None,
-        target: Kind | None = None,
+        target_kind: str | None = None,
         needed: Collection[str] | None = None,
     ) -> "Table":
         """Read X, y and weights; infer the schema, or match the columns with a given one.
@@ -178,7 +178,7 @@ class Table:
             other columns too, else by position, and then the names must be equal.
         feature_names : sequence of str, optional
             Column names to use instead of those of X. Without any names: x0, x1, ...
-        target : Kind, optional
+        target_kind : {"nominal", "numeric"}, optional
             Nominal for classification, numeric for regression. Default: the target of the schema, else nominal.
         needed : collection of str, optional
             Names that dicts must have; any other that is absent is a missing value. Default: all names.
@@ -201,6 +201,7 @@ class Table:
         >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
         (array([ 0, -2, -1], dtype=int32),)
         """
+        kind = default_kind(target_kind, schema)
         if groups is not None:
             X, groups = split_group_column(X, groups)
         names = feature_names if schema is None or feature_names is not None else schema.names
@@ -210,7 +211,6 @@ class Table:
             raw = raw.with_names(feature_names)
         if schema is not None:
             raw.check(schema)
-        kind = target or (Kind.NOMINAL if schema is None else schema.target)
         labels, values = None, None
         if y is not None and kind is Kind.NUMERIC:
             values = read_numeric_target(y)
@@ -235,7 +235,7 @@ class Table:
             classes = () if labels is None else tuple(labels.classes.tolist())
             schema = raw.schema(classes)
             if kind is Kind.NUMERIC:
-                schema = replace(schema, target=kind)
+                schema = replace(schema, target_kind=kind)
             codes = None if labels is None else labels.codes
         else:
             codes = None if labels is None else match_labels(labels, schema.classes)

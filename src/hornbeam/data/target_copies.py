@@ -98,7 +98,9 @@ def _predictive(table: Table, target: Indices, features: Sequence[int]) -> Itera
         return
     allowed = min(_WRONG_ROWS * n_rows, _WRONG_OTHERS * others)
     cuts = n_rows >= _FEWEST_CUT_ROWS and table.names is not None
-    inside, outside = (_spread(np.flatnonzero(rows)) for rows in (target == largest, target != largest))
+    # As many rows of each, so that they can be compared pair by pair; none twice: a repeated row has repeated values.
+    size = min(n_rows - others, others, _SAMPLE_ROWS // 2)
+    inside, outside = (_spread(np.flatnonzero(rows), size) for rows in (target == largest, target != largest))
     by_value, by_order = _may_predict(_sample(table, features, inside), _sample(table, features, outside))
     for at in _select(features, by_value | (by_order & (n_classes == 2))):
         column = table.columns[at]
@@ -117,14 +119,23 @@ def _may_predict(inside: Floats, outside: Floats) -> tuple[Bools, Bools]:
     By value: rows in the class often have equal values, and hardly ever a value of the rows outside. By order: rows in
     the class are nearly always below those outside, or nearly always above. A missing value is above all values.
     """
-    equal, below = (inside == outside).mean(axis=0), (inside < outside).mean(axis=0)
-    repeated = (inside == np.roll(inside, 1, axis=0)).mean(axis=0)
+    equal, below = _shares(inside == outside), _shares(inside < outside)
+    repeated = _shares(inside == np.roll(inside, 1, axis=0))
     by_value = (equal <= _SAMPLE_WRONG) & (repeated >= _SAMPLE_EQUAL)
     return by_value, (below >= 1 - _SAMPLE_WRONG) | (below + equal <= _SAMPLE_WRONG)
 
 
+def _shares(rows: Bools) -> Floats:
+    """Return the share of true rows of each column."""
+    shares: Floats = np.add.reduce(rows, axis=0, dtype=np.float64) / max(len(rows), 1)
+    return shares
+
+
 def _sample(table: Table, features: Sequence[int], rows: NDArray[np.intp]) -> Floats:
     """Return some rows of some features as floats; infinity where a value is missing."""
+    if table.matrix is not None:
+        sample = table.matrix[rows[:, None], features]
+        return np.where(np.isnan(sample), np.inf, sample)
     sample = np.empty((len(rows), len(features)))
     for to, at in enumerate(features):
         column = table.columns[at][rows]
@@ -136,9 +147,9 @@ def _is_missing(column: Column) -> Bools:
     return np.isnan(column) if column.dtype.kind == "f" else column < 0
 
 
-def _spread(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return a sample of fixed size, evenly spread over some rows; few rows are repeated."""
-    return rows[np.linspace(0, len(rows) - 1, _SAMPLE_ROWS // 2).astype(np.intp)]
+def _spread(rows: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """Return a sample of different rows, evenly spread over some rows."""
+    return rows[np.linspace(0, len(rows) - 1, size).astype(np.intp)]
 
 
 def _select(features: Sequence[int], which: Bools) -> list[int]:

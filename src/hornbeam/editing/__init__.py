@@ -7,11 +7,3 @@ Files in reading order:
 `approval_log`: every edit with its reason, author and effect.
 `editor`: an object with the current tree, undo and redo.
 """
-
-from hornbeam.editing.approval_log import Edit
-from hornbeam.editing.editor import TreeEditor
-
-__all__ = [
-    "Edit",
-    "TreeEditor",
-]

@@ -31,6 +31,8 @@ class Edit:
     >>> editor.prune(0)
     >>> editor.edits[0].before.n_leaves, editor.edits[0].after.n_leaves
     (2, 1)
+    >>> print(editor.edits[0])
+    node 0: x0 ≤ 40 | x0 > 40, now a leaf
     """
 
     what: str
@@ -38,6 +40,15 @@ class Edit:
     author: str
     before: Tree
     after: Tree
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the texts and the digests of the trees, for JSON."""
+        texts = {"what": self.what, "reason": self.reason, "author": self.author}
+        return {**texts, "before": self.before.digest, "after": self.after.digest}
+
+    def __str__(self) -> str:
+        by = f", by {self.author}" if self.author else ""
+        return f"{self.what}{by}" + (f": {self.reason}" if self.reason else "")
 
 
 def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
@@ -71,7 +82,7 @@ def approval_log(edits: Sequence[Edit], held_out: Table | None = None) -> str:
             "# Approval log",
             _markdown([*head, losses[0].name, "change"], rows, align),
             "## Effect of all edits",
-            f"On {first.table.n_rows:,} held-out rows; ± is the standard error of the change.",
+            f"On {len(first.target):,} held-out rows; ± is the standard error of the change.",
             _markdown(["score", "before", "after", "change"], scores, "<>"),
         )
     )

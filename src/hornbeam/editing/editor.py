@@ -8,12 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.checks import check_whole
 from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.editing.approval_log import Edit, approval_log
 from hornbeam.editing.new_branches import (
-    branch_with_groups,
+    branch_with_categories,
     branch_with_threshold,
     candidate_branch,
     check_inner_node,
@@ -28,9 +29,6 @@ from hornbeam.explain.candidates.list_splits import candidates_at, check_node, f
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.explain.candidates.way import Direction
-from hornbeam.export.wording import condition_text
-from hornbeam.growing import Grower
-from hornbeam.smoothing.smoother import check_whole
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import slot_condition
 from hornbeam.tree.edit import RecordedEdit, keep_best_leaves
@@ -48,8 +46,8 @@ _LONGEST = 10_000  # letters of a reason or an author
 class TreeEditor:
     """Edits a tree by hand, step by step; every edit counts the rows again and can be undone.
 
-    Make one with `TreeClassifier.edit` or `TreeRegressor.edit`, or with `TreeEditor.of`. Nodes are numbered level by
-    level, so their numbers change with an edit.
+    `TreeClassifier.edit` and `TreeRegressor.edit` make one. Nodes are numbered level by level, so their numbers change
+    with an edit.
 
     Parameters
     ----------
@@ -101,20 +99,19 @@ class TreeEditor:
         self._finished = self.first
 
     @classmethod
-    def of(
+    def _of(
         cls,
         model: Any,
         X: Any,
         y: Any,
         sample_weight: Any = None,
         *,
-        grower: Grower | None = None,
         author: str = "",
         on_finish: Callable[[Tree, Tree], Any] | None = None,
         held_out: Any = None,
     ) -> Self:
-        """Make an editor for the tree of a model; parameters as in `hornbeam.candidate_splits`."""
-        tree, rows = TrainingRows.of(model, X, y, sample_weight, grower)
+        """Make an editor for the tree of a model; parameters as in `TreeClassifier.candidate_splits`."""
+        tree, rows = TrainingRows.of(model, X, y, sample_weight)
         unseen = HeldOut.open(tree.schema, held_out)
         table = None if unseen is None else read_rows(unseen.source)
         return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, table)
@@ -151,16 +148,19 @@ class TreeEditor:
         """
         self._edit(node, branch_with_threshold(self.tree, node, threshold), reason, author)
 
-    def set_groups(
+    def set_categories(
         self,
         node: int,
-        groups: Iterable[Iterable[Any]],
+        categories: Iterable[Iterable[Any]],
         *,
         reason: str = "",
         author: str | None = None,
     ) -> None:
-        """Move categories between the children of a nominal split; the splits below stay."""
-        self._edit(node, branch_with_groups(self.tree, node, groups), reason, author)
+        """Move categories between the children of a nominal split; the splits below stay.
+
+        `categories` has those of each child: ``[["red", "blue"], ["green"]]``.
+        """
+        self._edit(node, branch_with_categories(self.tree, node, categories), reason, author)
 
     def split(
         self,
@@ -168,7 +168,7 @@ class TreeEditor:
         split: CandidateSplit | str | int,
         *,
         threshold: Any = None,
-        groups: Iterable[Iterable[Any]] | None = None,
+        categories: Iterable[Iterable[Any]] | None = None,
         missing: Direction | None = None,
         reason: str = "",
         author: str | None = None,
@@ -183,7 +183,7 @@ class TreeEditor:
             One of `candidates`; or the name or index of a feature, and the other parameters.
         threshold : float, or a category of an ordinal feature, optional
             The first child has the values up to it.
-        groups : iterable of iterables of categories, optional
+        categories : iterable of iterables of categories, optional
             For a nominal feature: the categories of each child.
         missing : {"left", "right", "own", "every"}, optional
             Where rows with a missing value go. None: they stop at the node.
@@ -194,10 +194,11 @@ class TreeEditor:
         schema, gain = self.tree.schema, None
         if not isinstance(split, CandidateSplit):
             column = find_column(schema, split)
-            branch = one_split(schema, column, threshold=threshold, groups=groups, missing=missing)
-        elif any(value is not None for value in (threshold, groups, missing)):
+            branch = one_split(schema, column, threshold=threshold, categories=categories, missing=missing)
+        elif any(value is not None for value in (threshold, categories, missing)):
             raise ParameterError(
-                "threshold, groups and missing describe a split of your own; expected none of them with a candidate."
+                "threshold, categories and missing describe a split of your own; expected none of them with a "
+                "candidate."
             )
         else:
             branch = candidate_branch(schema, split)
@@ -310,7 +311,7 @@ def _root_text(schema: Schema, branch: Skeleton) -> str:
     n = branch.n_children.item(0)
     if n == 0:
         return "a leaf"
-    tests = [condition_text(slot_condition(schema, branch, 0, slot), _MOST_CATEGORIES) for slot in range(n)]
+    tests = [slot_condition(schema, branch, 0, slot).text(_MOST_CATEGORIES) for slot in range(n)]
     every = ", missing to every child" if branch.missing_slot[0] == EVERY_CHILD else ""
     more = f" ({branch.n_leaves} leaves)" if branch.n_leaves > n else ""
     return " | ".join(tests) + every + more

@@ -29,13 +29,13 @@ def one_split(
     column: int,
     *,
     threshold: Any = None,
-    groups: Iterable[Iterable[Any]] | None = None,
+    categories: Iterable[Iterable[Any]] | None = None,
     missing: Direction | None = None,
 ) -> Skeleton:
     """Make a skeleton of one split.
 
     Values up to `threshold` go to the first child; an infinite one, with ``missing="own"``, splits known from missing
-    values. `groups` are the categories of each child of a nominal feature; a row of a category in no group stops at
+    values. `categories` are those of each child of a nominal feature; a row of a category in no group stops at
     the node. `missing` is where rows with a missing value go: "left", "right", "own", "every" or None, to stop.
     """
     feature = schema.features[column]
@@ -48,14 +48,14 @@ def one_split(
             "missing='every': a regression tree sends each row to one child; expected 'left', 'right', 'own' or None."
         )
     nominal = feature.is_nominal
-    given, other = (groups, threshold) if nominal else (threshold, groups)
+    given, other = (categories, threshold) if nominal else (threshold, categories)
     if given is None or other is not None:
-        needed = "groups of categories" if nominal else "a threshold"
+        needed = "categories for each child" if nominal else "a threshold"
         raise ParameterError(
             f"feature {feature.name!r} is {feature.kind.value}; expected {needed}, and nothing else."
         )
     if nominal:
-        return _nominal(feature, column, _listed(feature, groups), missing)
+        return _nominal(feature, column, _listed(feature, categories), missing)
     return _numeric(feature, column, _position(feature, threshold), missing)
 
 
@@ -112,7 +112,7 @@ def _listed(feature: Feature, groups: Any) -> list[tuple[Any, ...]]:
         return [tuple(group) for group in groups]
     except TypeError:
         raise ParameterError(
-            f"groups={shown(groups)} for {feature.name!r}: expected a list of categories for each child, as in "
+            f"categories={shown(groups)} for {feature.name!r}: expected a list of categories for each child, as in "
             "[['A', 'B'], ['C']]."
         ) from None
 
@@ -139,9 +139,9 @@ def _nominal(
             slot_of[code] = slot
     n = len(groups) + (missing == "own" and place is None)
     if n < 2:
-        raise ParameterError(f"groups of {feature.name!r}: expected at least two children, found {n}.")
+        raise ParameterError(f"categories of {feature.name!r}: expected at least two children, found {n}.")
     if missing in ("left", "right") and len(groups) != 2:
-        raise ParameterError(f"missing={missing!r} needs two groups; found {len(groups)}.")
+        raise ParameterError(f"missing={missing!r} needs categories of two children; found {len(groups)}.")
     return _leaves_below(column, n, nan, _slot(missing, n) if place is None else place, slot_of.tolist())
 
 
@@ -179,25 +179,25 @@ def branch_with_threshold(tree: Tree, node: int, threshold: Any) -> Skeleton:
     if feature.is_nominal or values[0] == inf:
         found = "by its categories" if feature.is_nominal else "into known and missing values"
         raise ParameterError(
-            f"node {node} splits {feature.name!r} {found}; expected a split at a threshold. Use split, or set_groups "
-            "for categories."
+            f"node {node} splits {feature.name!r} {found}; expected a split at a threshold. Use split, or "
+            "set_categories for categories."
         )
     values[0] = one_split(tree.schema, column, threshold=threshold).threshold[0]
     return _changed(branch, threshold=values)
 
 
-def branch_with_groups(tree: Tree, node: int, groups: Iterable[Iterable[Any]]) -> Skeleton:
+def branch_with_categories(tree: Tree, node: int, categories: Iterable[Iterable[Any]]) -> Skeleton:
     """Move categories between the children of a nominal split; the splits below stay."""
     check_inner_node(tree, node)
     branch = subtree(tree.skeleton, node)
     column, n = branch.feature.item(0), branch.n_children.item(0)
     known = branch.slot_of[: branch.slot_start.item(1)]
     alone = branch.missing_slot[0] == n - 1 and not (known == n - 1).any()
-    split = one_split(tree.schema, column, groups=groups, missing="own" if alone else None)
+    split = one_split(tree.schema, column, categories=categories, missing="own" if alone else None)
     if split.n_children[0] != n:
         raise ParameterError(
-            f"node {node} has {n} children and the new groups give {split.n_children[0]}; expected as many. Use split "
-            "to replace the whole branch."
+            f"node {node} has {n} children and the new categories give {split.n_children[0]}; expected as many. Use "
+            "split to replace the whole branch."
         )
     slot_of = branch.slot_of.astype(np.int32)
     slot_of[: len(known)] = split.slot_of

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.list_splits import check_node
 from hornbeam.explain.candidates.training_rows import TrainingRows
-from hornbeam.export.wording import condition_text
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import branch_condition
@@ -79,7 +78,7 @@ def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) ->
             "rows in every child."
         )
     _check_paths(tree, nodes[skeleton.n_children[nodes] > 0].tolist(), rows)
-    signs = rows.grower.monotone
+    signs = rows.grower.monotonic_cst
     if signs is None:
         return
     for node in nodes[np.isfinite(skeleton.threshold[nodes])].tolist():
@@ -108,4 +107,4 @@ def _check_paths(tree: Tree, inner: list[int], rows: TrainingRows) -> None:
 
 
 def _words(tree: Tree, node: int) -> str:
-    return condition_text(branch_condition(tree, node))
+    return str(branch_condition(tree, node))

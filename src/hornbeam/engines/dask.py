@@ -18,10 +18,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from hornbeam.checks import MOST, check_number
 from hornbeam.data.engine import (
     LocalEngine,
     Task,
-    check_least,
+    check_counts,
     combine_parts,
     fold_partitions,
     group_partitions,
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 
     from hornbeam.data.files.scratch import WrittenRows
 
-# Above 2, groups are assigned one by one, to threads or by the scheduler, so that slow ones are balanced.
-_GROUPS_PER_THREAD = 3
-_MOST_GROUPS = 300  # for more workers one each: a task takes the scheduler and the driver about 2 ms
+# Above 2, tasks are assigned one by one, to threads or by the scheduler, so that slow ones are balanced.
+_TASKS_PER_THREAD = 3
+_MOST_TASKS = 300  # for more workers one each: a task takes the scheduler and the driver about 2 ms
 _CHECK_SECONDS = 600.0  # interval of the checks for a pass that is stuck
 _MANY_BYTES = 1_000_000  # a larger shared object is sent to each worker once, not with each task
 # Seconds that the same tasks may run: a task of a worker of several threads takes a whole pass.
@@ -52,7 +53,7 @@ class DaskEngine:
     ----------
     client : distributed.Client
         Client of the cluster; the engine does not close it.
-    groups : int, optional
+    n_tasks : int, optional
         Number of tasks of a pass, each of one thread. By default one per worker, which uses all threads of the worker
         and combines their results there; for workers of one thread three each, fewer if that would be more than
         300 in all, or one if the results come in blocks. For a cluster that will grow, choose it for the final size.
@@ -96,7 +97,7 @@ class DaskEngine:
 
     client: Client
     _: KW_ONLY
-    groups: int | None = None
+    n_tasks: int | None = None
     fan_in: int = 8
     retries: int = 3
     deadline: float | None = None
@@ -104,7 +105,9 @@ class DaskEngine:
     _longest: float = field(default=0.0, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_least(self, groups=1, fan_in=2, retries=0, deadline=0)
+        check_counts(self, n_tasks=1, fan_in=2, retries=0)
+        if self.deadline is not None:
+            check_number("deadline", self.deadline, 0, MOST, what="a number of seconds")
         check_cluster(self.client)
 
     @property
@@ -137,8 +140,8 @@ class DaskEngine:
                 return delayed(function, pure=False)(*arguments, dask_key_name=key)
 
             large = _n_bytes(shared) > _MANY_BYTES
-            n_groups, threaded = (self.groups, False) if self.groups else self._default_groups(blocks, large)
-            groups = group_partitions(partitions, n_groups)
+            n_tasks, threaded = (self.n_tasks, False) if self.n_tasks else self._default_tasks(blocks, large)
+            groups = group_partitions(partitions, n_tasks)
             threads = combine if threaded else None
             kept, sent = ((), (submit("share", partial(_given, shared)),)) if large else ((shared,), ())
             folded = [
@@ -167,26 +170,26 @@ class DaskEngine:
             self._longest = max(self._longest, monotonic() - begin)
             return results
 
-    def write_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> WrittenRows:
+    def _write_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> WrittenRows:
         """Let Dask write a collection as Parquet files, which are deleted when the result is closed."""
         return write_collection(X, y, sample_weight, groups, self.client, self.folder)
 
     def close(self) -> None:
         """Do nothing: the client belongs to the caller, and a pass leaves nothing on the workers."""
 
-    def _default_groups(self, blocks: int, large: bool) -> tuple[int, bool]:
+    def _default_tasks(self, blocks: int, large: bool) -> tuple[int, bool]:
         """Return the number of tasks that fold, and whether each uses the threads of its worker.
 
         With a large shared object there are several for each thread: the scheduler gives a few tasks that depend on one
         object to the worker that has it.
         """
         threads = self.client.nthreads().values()
-        n_workers, most = max(1, len(threads)), _groups_per_thread(blocks)
+        n_workers, most = max(1, len(threads)), _tasks_per_thread(blocks)
         if large:
             return self.parallelism * most, False
         if max(threads, default=1) > 1:
             return n_workers, True
-        return n_workers * max(1, min(most, _MOST_GROUPS // n_workers)), False
+        return n_workers * max(1, min(most, _MOST_TASKS // n_workers)), False
 
     def _wait(self, futures: list[Future[Any]], name: str) -> list[Any]:
         before, since = None, monotonic()
@@ -254,9 +257,9 @@ def _given(shared: Any) -> Any:
     return shared
 
 
-def _groups_per_thread(blocks: int) -> int:
-    """Return one if results come in blocks, of which each group has all; else several."""
-    return _GROUPS_PER_THREAD if blocks == 1 else 1
+def _tasks_per_thread(blocks: int) -> int:
+    """Return one if results come in blocks, of which each task has all; else several."""
+    return _TASKS_PER_THREAD if blocks == 1 else 1
 
 
 def _fold(
@@ -273,7 +276,7 @@ def _fold(
         from distributed import get_worker
 
         n_threads = get_worker().state.nthreads
-        local = LocalEngine(n_threads, groups=n_threads * _groups_per_thread(blocks))
+        local = LocalEngine(n_threads, n_tasks=n_threads * _tasks_per_thread(blocks))
         parts = local.reduce(task, partitions, shared, combine=combine, blocks=blocks)
     return parts if blocks > 1 else parts[0]
 

@@ -20,7 +20,7 @@ _INSIDE = (str(Path(__file__).parents[1]), "<string>")
 _LOST_WORKER = "distributed.deploy.lost-worker-timeout"
 _WHEN_KILLED = (
     "Most often such a task needs more memory than its worker has: look for 'memory' in the worker's log, give "
-    "workers more memory or fewer threads, or use more tasks (groups=). Where machines come and go "
+    "workers more memory or fewer threads, or use more tasks (n_tasks=). Where machines come and go "
     "raise the setting distributed.scheduler.allowed-failures."
 )
 _AGAIN = "Connect a new client and fit again; with a checkpoint the fit continues where it was."
@@ -28,7 +28,7 @@ _WHEN_CANCELLED = f"The scheduler no longer has this pass: it was restarted, or 
 WHEN_LATE = (
     "If no workers are left, see whether the cluster gave up on them and raise the setting "
     f"{_LOST_WORKER}; if they are paused, they are short of memory; if their tasks are merely long, use "
-    "more tasks (groups=) or give them time (deadline=)."
+    "more tasks (n_tasks=) or give them time (deadline=)."
 )
 
 

@@ -71,7 +71,7 @@ def _chunked(column: Any, chunks: Sequence[int], role: str) -> Any:
     from dask.array import from_array
 
     if not is_collection(column):
-        column = from_array(np.asarray(column))
+        column = from_array(np.asarray(column), chunks=-1)  # Dask cannot choose chunks of objects
     if column.shape != (sum(chunks),):
         raise DataError(
             f"{role} has the shape {column.shape}; expected ({sum(chunks)},). Pass one value per row."
@@ -110,12 +110,25 @@ def _shared_folder(parent: Any, client: Any) -> Iterator[str]:
         if blind:
             raise ParameterError(
                 f"{len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; expected one that all see "
-                "under the same name. Pass cache='/a/shared/folder', or engine=DaskEngine(client, folder=...)."
+                "under the same name. Pass engine=DaskEngine(client, folder='/a/shared/folder')."
             )
         yield folder
 
 
 # ---- predictions ---------------------------------------------------------------------------------------
+
+
+def compute_columns(X: Any, predicted: Any, **columns: Any) -> tuple[Any, ...]:
+    """Compute predictions of a collection, and columns of the same rows: collections, arrays or names."""
+    for role, column in columns.items():
+        if isinstance(column, str):
+            if column not in getattr(X, "columns", ()):
+                raise DataError(
+                    f"{role} is {column!r}; expected a column of X, which is a dask collection. Pass its name, or "
+                    "the values of each row."
+                )
+            columns[role] = X[column]
+    return tuple([one.compute() if is_collection(one) else one for one in (predicted, *columns.values())])
 
 
 class _Call(NamedTuple):

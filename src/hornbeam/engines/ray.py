@@ -11,10 +11,10 @@ from operator import iadd
 from pkgutil import resolve_name
 from typing import Any
 
-from hornbeam.data.engine import Task, check_least, combine_parts, fold_partitions, group_partitions
+from hornbeam.data.engine import Task, check_counts, combine_parts, fold_partitions, group_partitions
 from hornbeam.errors import EngineError, HornbeamError, import_extra
 
-_GROUPS_PER_CPU = 3  # more than one, so that slow ones are balanced
+_TASKS_PER_CPU = 3  # more than one, so that slow ones are balanced
 _NOT_CONNECTED = (
     "Ray is not connected; expected a connection until the fit is over. Connect with ray.init(address), or "
     "ray.init() for processes on this machine."
@@ -29,7 +29,7 @@ class RayEngine:
 
     Parameters
     ----------
-    groups : int, optional
+    n_tasks : int, optional
         Number of tasks for the partitions; three per processor by default, or one if the results come in blocks.
     fan_in : int
         Number of results that one task combines.
@@ -60,12 +60,12 @@ class RayEngine:
     [12, 3]
     """
 
-    groups: int | None = None
+    n_tasks: int | None = None
     fan_in: int = 8
     retries: int = 3
 
     def __post_init__(self) -> None:
-        check_least(self, groups=1, fan_in=2, retries=0)
+        check_counts(self, n_tasks=1, fan_in=2, retries=0)
         import_extra("ray", "ray", "RayEngine")
         _check_versions()
 
@@ -95,8 +95,8 @@ class RayEngine:
             return ray.remote(function).options(**options).remote
 
         with _explained():
-            n_tasks = self.parallelism * (_GROUPS_PER_CPU if blocks == 1 else 1)
-            groups = group_partitions(partitions, self.groups or n_tasks)
+            n_tasks = self.n_tasks or self.parallelism * (_TASKS_PER_CPU if blocks == 1 else 1)
+            groups = group_partitions(partitions, n_tasks)
             pass_ = ray.put(_Pass(task, shared, combine, blocks, finish))
             fold, add, end = remote(_fold, blocks), remote(_combine), remote(_finish)
             folded = [fold(pass_, group) for group in groups]
@@ -167,8 +167,8 @@ def _explained() -> Iterator[None]:
             raise reason from error
         raise EngineError(
             f"Ray could not finish a pass over the data: {' '.join(str(reason).split())} Most often a task needs more "
-            "memory than its worker has: use more tasks (groups=), or give workers more memory. Then fit again; with a "
-            "checkpoint the fit continues where it was."
+            "memory than its worker has: use more tasks (n_tasks=), or give workers more memory. Then fit again; with "
+            "a checkpoint the fit continues where it was."
         ) from error
     except Exception as error:
         if ray.is_initialized():

@@ -14,14 +14,14 @@ from operator import iadd
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.data.engine import Task, check_least, fold_partitions, group_partitions
+from hornbeam.data.engine import Task, check_counts, fold_partitions, group_partitions
 from hornbeam.errors import EngineError, HornbeamError, ParameterError, import_extra
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-_GROUPS_PER_CORE = 2  # few, because a Python task costs Spark about 50 ms
+_TASKS_PER_CORE = 2  # few, because a Python task costs Spark about 50 ms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class SparkEngine:
     ----------
     spark : pyspark.sql.SparkSession
         A classic session; the engine does not stop it.
-    groups : int, optional
+    n_tasks : int, optional
         Number of tasks for the partitions; two per core by default.
     fan_in : int
         Number of results that one task combines.
@@ -60,11 +60,11 @@ class SparkEngine:
 
     spark: SparkSession
     _: KW_ONLY
-    groups: int | None = None
+    n_tasks: int | None = None
     fan_in: int = 8
 
     def __post_init__(self) -> None:
-        check_least(self, groups=1, fan_in=2)
+        check_counts(self, n_tasks=1, fan_in=2)
         _check_session(self.spark)
         with _explained(self.spark):
             _check_versions(self._context)
@@ -91,8 +91,8 @@ class SparkEngine:
     ) -> list[Any]:
         """Fold groups of partitions, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
         with _explained(self.spark):
-            n_tasks = _GROUPS_PER_CORE * self.parallelism
-            groups = group_partitions(partitions, self.groups or n_tasks)
+            default = _TASKS_PER_CORE * self.parallelism
+            groups = group_partitions(partitions, self.n_tasks or default)
             wrap = partial(partial, _with_pickled_error)
             parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
                 wrap(partial(_fold, task, shared, blocks))
@@ -101,7 +101,7 @@ class SparkEngine:
             while n_keys > blocks:  # key modulo `blocks` is the block, and stays so
                 n_keys = ceil(n_keys / blocks / self.fan_in) * blocks
                 parts = parts.map(partial(_narrow, n_keys)).reduceByKey(
-                    wrap(combine), min(n_keys, n_tasks), int
+                    wrap(combine), min(n_keys, default), int
                 )
             if finish is not None:
                 parts = parts.map(wrap(partial(_finish, finish, shared)))

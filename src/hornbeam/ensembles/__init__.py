@@ -9,21 +9,15 @@
 """
 
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
-from hornbeam.ensembles.boosting.lambdamart import LambdaLoss
-from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss, SquaredError
+from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
-from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.ensembles.forest.forest import Forest
 
 __all__ = [
-    "BinaryLogLoss",
     "BoostedTrees",
-    "Distillation",
     "Forest",
-    "LambdaLoss",
     "Loss",
     "Poisson",
     "QuantileLoss",
-    "SoftmaxLoss",
     "SquaredError",
 ]

@@ -37,7 +37,7 @@ class CanonicalRows:
         if table.target is None and table.numeric_target is None:
             raise DataError("The table has no target. Read it with y to grow trees from it.")
         table = keep_copies_together(table)
-        encoded = EncodedTable.of(table, recipe.bin(table, n_jobs), n_jobs)
+        encoded = EncodedTable(table, *recipe.encode(table, n_jobs), checked=True)
         origin, row_hash = canonical_order(table, encoded.codes)
         return cls(encoded.take(origin), origin, row_hash[origin])
 

@@ -7,8 +7,6 @@ Reading order:
 - `boosted_classifier`, `boosted_regressor`, `ranker`: gradient boosted trees.
 - `rule_classifier`: an ordered list of rules, made from a tree.
 - `smoothed_classifier`: trees of other libraries with smoothed probabilities.
-- `dask_names`: trees and forests with the client of a Dask cluster.
-- `distill`: one tree that approximates another model.
 - `fit_tree`, `fit_forest`: parameters and rows to a fitted tree or forest, without scikit-learn.
 - `parameters/`: from strings and numbers to growers, smoothers, pruners and trainers.
 - `inputs/`: targets, files and dask collections, warnings about the data.

@@ -10,18 +10,22 @@ from hornbeam.data.groups import split_group_column
 from hornbeam.data.rows import require_in_memory
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, class_loss
+from hornbeam.errors import ParameterError
 from hornbeam.estimators.inputs.training import read_classes
+from hornbeam.estimators.methods.classifier import ClassifierMethods
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
-from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.initial_scores import InitialScores
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.methods.reads_rows import accepts_source
-from hornbeam.estimators.parameters.fields import BoostingParameters
+from hornbeam.estimators.parameters.fields import BoostingClassifierParameters
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.typing import Floats
 
 
-class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMethods, BoostingParameters):
+class BoostedTreesClassifier(
+    CallbackSupportMixin, BoostingMethods, ClassifierMethods, BoostingClassifierParameters
+):
     """Gradient boosted trees for classes.
 
     Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. The loss is
@@ -62,6 +66,9 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         Number of rounds without improvement on the held-out rows before stopping.
     tol : float, default=1e-7
         Least decrease of the loss that counts as improvement.
+    costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
+        Cost of each kind of error, as in `TreeClassifier`. `predict` returns the class of least expected cost; trees
+        and probabilities do not change.
     init : estimator or None, default=None
         Classifier that boosting starts from, such as a forest: `fit` fits a clone to the same rows, and the trees are
         grown on what is left of the errors of its predictions. None: start from a constant.
@@ -146,6 +153,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, groups=groups)
             loss = class_loss(len(labels.classes))
+            DecisionRule.of(self.costs, None, labels.classes.tolist())  # wrong costs raise an error here
             y = labels.classes[labels.codes]
             initial = InitialScores.fit(self.init, X, y, sample_weight, loss, labels.classes, groups=groups)
             self._train(table, loss, progress, initial)
@@ -170,45 +178,26 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         scores = self._scores(X, self._loss())
         return scores[0] if self.n_classes_ == 2 else scores.T
 
-    @accepts_source
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`.
-        """
+    def _probabilities(self, X: Any) -> Floats:
         loss = self._loss()
         return loss.predict(self._scores(X, loss))
 
-    @accepts_source
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels; on a tie, the first of `classes_`.
-        """
-        best = self._best(self._scores(X, self._loss()))
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
-    def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:
+    @property
+    def _trained_rates(self) -> Floats:
         loss = self._loss()
-        scores = self._scores(table, loss)
-        return self._best(scores), loss.predict(scores)
+        if hasattr(self, "init_"):
+            raise ParameterError(
+                "this BoostedTreesClassifier starts from another model (init), so the base rates of its training rows "
+                "are unknown; expected one without init. Leave base_rates out."
+            )
+        rates: Floats = loss.predict(self.boosted_.start[:, None])[0]
+        return rates
+
+    def _decided(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
+        loss = self._loss()
+        scores = self._scores(X, loss)
+        probability, rule = loss.predict(scores), self._decision
+        return self._best(scores) if rule.is_default else rule(probability), probability
 
     def _best(self, scores: Floats) -> NDArray[np.intp]:
         return (scores[0] > 0).astype(np.intp) if self.n_classes_ == 2 else scores.argmax(axis=0)

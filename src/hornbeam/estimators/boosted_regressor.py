@@ -35,9 +35,9 @@ class BoostedTreesRegressor(
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "quantile", "poisson"}, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "poisson"} or Loss, default="squared_error"
         The loss to minimise. It decides what is predicted: the mean, the median, a quantile, or the mean of a target
-        that is never negative.
+        that is never negative. Or a loss of `hornbeam.ensembles`, such as ``QuantileLoss(0.9)``, or your own.
     quantile : float or None, default=None
         The quantile to predict, above 0 and below 1; with loss="quantile".
     learning_rate : float, default=0.1
@@ -123,6 +123,13 @@ class BoostedTreesRegressor(
     >>> reg = BoostedTreesRegressor(n_estimators=20).fit(X[::2], y[::2])
     >>> reg.predict(X[1:4:2]).round(), round(reg.score(X[1::2], y[1::2]), 2)
     (array([ 79., 176.]), 0.36)
+
+    A high quantile instead of the mean:
+
+    >>> from hornbeam.ensembles import QuantileLoss
+    >>> high = BoostedTreesRegressor(loss=QuantileLoss(0.9), n_estimators=20).fit(X[::2], y[::2])
+    >>> float((y[1::2] < high.predict(X[1::2])).mean().round(2))
+    0.91
     """
 
     @exclusive
@@ -151,7 +158,9 @@ class BoostedTreesRegressor(
         X, groups = split_group_column(X, groups)  # before init is fitted to X
         with Progress(self, X, y, sample_weight) as progress:
             target = read_numeric(self, y)
-            table = Table.read(X, target, sample_weight=sample_weight, groups=groups, target=Kind.NUMERIC)
+            table = Table.read(
+                X, target, sample_weight=sample_weight, groups=groups, target_kind=Kind.NUMERIC
+            )
             loss = self._loss()
             if self.init is not None and isinstance(loss, Poisson):
                 mean = exp(loss.initial_score(table)).item()
@@ -184,7 +193,13 @@ class BoostedTreesRegressor(
             "squared_error": SquaredError(),
             "absolute_error": QuantileLoss(),
             "quantile": None,
-            "poisson": Poisson(self._least_mean),
+            "poisson": Poisson(),
         }
-        loss = lookup("loss", self.loss, known)
-        return QuantileLoss(number("quantile", self.quantile, 0.5)) if loss is None else loss
+        loss = self.loss
+        if isinstance(loss, type) or not isinstance(loss, Loss) or loss.n_outputs != 1:
+            loss = lookup("loss", loss, known, ", or a hornbeam.ensembles.Loss with one output")
+        if loss is None or self.quantile is not None:
+            quantile = number("quantile", self.quantile, 0.5)
+        if loss is None:
+            return QuantileLoss(quantile)
+        return Poisson(max(loss.least, self._least_mean)) if isinstance(loss, Poisson) else loss

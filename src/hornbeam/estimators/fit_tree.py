@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.estimators.parameters.fields import ForestParameters, TreeClassifierParameters, TreeParameters
 from hornbeam.estimators.parameters.recipes import tree_fitter
-from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.recipe import Fitter
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import record_groups, with_decision
@@ -23,6 +23,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
 if TYPE_CHECKING:
+    from hornbeam.ensembles.distillation.taught import OwnTeacher
     from hornbeam.ensembles.forest.trainer import ForestResult
 
 
@@ -49,6 +50,7 @@ def fit_tree(
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
     warn: Callable[[Table | Source, Fitter], None] | None = None,
+    own_teacher: OwnTeacher | None = None,
 ) -> Fitted:
     """Fit a tree, of classification or regression by the target of the rows.
 
@@ -66,6 +68,8 @@ def fit_tree(
         Called with the number of rows that have reached their leaf.
     warn : callable, optional
         Called with the rows and the fitter when the parameters are checked.
+    own_teacher : OwnTeacher, optional
+        The estimator that is the parameter `teacher`.
 
     Examples
     --------
@@ -73,14 +77,15 @@ def fit_tree(
     >>> fit_tree(TreeClassifierParameters(smoothing="laplace"), table).tree.n_leaves
     2
     """
-    fitter, threads = tree_fitter(parameters, rows), n_threads(n_jobs)
+    fitter, threads = tree_fitter(parameters, rows, own_teacher=own_teacher), n_threads(n_jobs)
     if warn is not None:
         warn(rows, fitter)
     if isinstance(rows, Table) and grow_rows is None:
         tree = fitter.fit(rows, n_jobs=threads, on_progress=on_progress)
         tree = record_groups(tree, rows.n_groups)
     else:
-        from hornbeam.out_of_core import Plan, fit  # imported only for sources: it is slow to import
+        from hornbeam.out_of_core.fit import fit  # imported only for sources: it is slow to import
+        from hornbeam.out_of_core.plan import Plan
 
         source, memory = (MemorySource(rows), sys.maxsize) if isinstance(rows, Table) else (rows, memory)
         plan = Plan.of(source, fitter, grow_rows, memory)
@@ -119,7 +124,7 @@ def fit_forest(
     if isinstance(rows, MemorySource) and grow_rows is None:
         return trainer.fit(rows.table, engine=engine, n_jobs=threads, on_progress=on_progress), rows.table
     from hornbeam.ensembles.forest import from_source
-    from hornbeam.out_of_core import Plan
+    from hornbeam.out_of_core.plan import Plan
 
     plan = Plan.of(rows, None, grow_rows, memory)
     if plan.rows < rows.n_rows:  # parameters that are shares of all rows are shares of the sample

@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
+from hornbeam.estimators.methods.classifier import ClassifierMethods
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
-from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
-from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.fields import ForestClassifierParameters
-from hornbeam.estimators.parameters.validators import n_threads
+from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.typing import Floats
 
 
@@ -26,13 +24,14 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, F
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {"entropy", "gini", "gain_ratio", "hellinger"}, default="entropy"
-        The measure of a split's quality.
-    nominal : {"subset", "multiway"}, default="subset"
+    criterion : {"auto", "entropy", "gini", "gain_ratio", "hellinger"}, default="auto"
+        The measure of a split's quality; "auto": "entropy".
+    nominal_split : {"auto", "subset", "multiway"}, default="auto"
         How to split a nominal feature: two children for the best subset, or one child per category.
-    missing : {"own", "learned", "fractional"}, default="own"
+        "auto": "subset".
+    missing : {"auto", "own", "learned", "fractional"}, default="auto"
         Where rows with a missing value go: to a child of their own, to the better child, or to every child in
-        proportion.
+        proportion. "auto": "own".
     max_depth : int, default=None
         Maximum depth of each tree.
     min_samples_split : int or float, default=2
@@ -65,6 +64,9 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, F
     class_weight : dict, "balanced" or None, default=None
         Weight of each class in the choice of splits and in `predict`, which chooses the largest probability times
         weight. Probabilities do not use it: they keep the base rate of the rows.
+    costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
+        Cost of each kind of error, as in `TreeClassifier`. `predict` returns the class of least expected cost; trees
+        and probabilities do not change.
     monotonic_cst : array-like of int, dict or None, default=None
         For two classes, the sign of each feature's effect on the probability of the second class: 1 (increasing), -1
         (decreasing) or 0 (free); or a dict by feature name.
@@ -126,49 +128,18 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, F
         check_is_fitted(self, "forest_")
         return self.forest_.temperature
 
-    @accepts_source
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities: the average over the trees, at the temperature.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`.
-        """
+    def _probabilities(self, X: Any) -> Floats:
         table = self._read(X)
-        return self.forest_.predict(table, n_threads(self.n_jobs))
+        return self.forest_.predict(table, n_jobs=self.n_jobs)
 
-    @accepts_source
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of largest probability times class weight.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels; on a tie, the first of `classes_`.
-        """
-        table = self._read(X)
-        labels: NDArray[Any] = self.classes_[self._decided(table)[0]]
-        return labels
-
-    def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:
-        probability = self.forest_.predict(table, n_threads(self.n_jobs))
-        return (probability * self.class_weight_).argmax(axis=1), probability
+    @property
+    def _trained_rates(self) -> Floats:
+        return base_rate(*self.forest_.trees)
 
     def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         self.oob_decision_function_ = predicted
         assert table.target is not None
         mask = oob_mask(predicted)
-        correct = (predicted * self.class_weight_)[mask].argmax(axis=1) == table.target[mask]
+        correct = self._decision(predicted[mask]) == table.target[mask]
         weight = None if table.weight is None else table.weight[mask]
         self.oob_score_ = float(np.average(correct, weights=weight)) if mask.any() else np.nan

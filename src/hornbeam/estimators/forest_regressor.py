@@ -12,7 +12,6 @@ from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.fields import ForestParameters
-from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.typing import Floats
 
 
@@ -28,10 +27,11 @@ class ForestRegressor(
     ----------
     n_estimators : int, default=100
         Number of trees.
-    nominal : {"subset", "multiway"}, default="subset"
+    nominal_split : {"auto", "subset", "multiway"}, default="auto"
         How to split a nominal feature: two children for the best subset, or one child per category.
-    missing : {"own", "learned"}, default="own"
-        Where rows with a missing value go: to a child of their own, or to the better child.
+        "auto": "subset".
+    missing : {"auto", "own", "learned"}, default="auto"
+        Where rows with a missing value go: to a child of their own, or to the better child. "auto": "own".
     max_depth : int, default=None
         Maximum depth of each tree.
     min_samples_split : int or float, default=2
@@ -58,8 +58,8 @@ class ForestRegressor(
     smoothing : str, a smoother or None, default="auto"
         How the trees estimate means, before these are averaged. "out-of-bag" chooses how much to borrow from the
         ancestors (nothing, little or much) by the squared error of out-of-bag predictions. Or "m-branch",
-        "shrinkage", or a smoother of `hornbeam.smoothing` for means; None or "raw": raw means. "auto": "out-of-bag",
-        or None without `bootstrap`.
+        "hierarchical-shrinkage", "borrowing", or a smoother of `hornbeam.smoothing` for means; None or "raw": raw
+        means. "auto": "out-of-bag", or None without `bootstrap`.
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name.
@@ -120,7 +120,7 @@ class ForestRegressor(
         ndarray of shape (n_rows,)
         """
         table = self._read(X)
-        return self.forest_.predict(table, n_threads(self.n_jobs))[:, 0]
+        return self.forest_.predict(table, n_jobs=self.n_jobs)[:, 0]
 
     def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         assert table.numeric_target is not None

@@ -8,6 +8,7 @@ from hornbeam.data.reading.columns import as_data_error
 from hornbeam.data.rows import require_in_memory
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
+from hornbeam.data.weights import read_sample_weight
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
 from hornbeam.estimators.inputs.training import read_numeric
@@ -90,14 +91,14 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
     >>> rng = np.random.default_rng(0)
     >>> X, query = rng.normal(size=(600, 3)), np.repeat(np.arange(60), 10)
     >>> relevance = np.clip(np.round(X[:, 0] + X[:, 1]), 0, 4)
-    >>> ranker = BoostedTreesRanker(n_estimators=30).fit(X[:300], relevance[:300], group=query[:300])
-    >>> round(ranker.score(X[300:], relevance[300:], group=query[300:]), 2)
+    >>> ranker = BoostedTreesRanker(n_estimators=30).fit(X[:300], relevance[:300], query=query[:300])
+    >>> round(ranker.score(X[300:], relevance[300:], query=query[300:]), 2)
     0.96
     """
 
     @exclusive
     @with_callbacks
-    def fit(self, X: Any, y: Any, group: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, query: Any = None) -> Self:
         """Train the trees, round by round.
 
         Parameters
@@ -106,7 +107,9 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
             Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
             Relevance, 0 or more; the gain of relevance l is ``2**l - 1``.
-        group : array-like of shape (n_rows,), default=None
+        sample_weight : array-like of shape (n_rows,), default=None
+            Factor of the gradient of each row; rows of weight 0 are left out of their query.
+        query : array-like of shape (n_rows,), default=None
             Identifier of the query of each row, in any order. None: all rows belong to one query.
 
         Returns
@@ -115,11 +118,11 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
             Itself, fitted.
         """
         require_in_memory(X, type(self).__name__)
-        with Progress(self, X, y, None) as progress:
+        with Progress(self, X, y, sample_weight) as progress:
             relevance = read_numeric(self, y)
-            table = Table.read(X, relevance, target=Kind.NUMERIC)
+            table = Table.read(X, relevance, sample_weight=sample_weight, target_kind=Kind.NUMERIC)
             loss = LambdaLoss(
-                _queries(group, table.n_rows),
+                _queries(query, sample_weight, len(relevance)),
                 number("sigma", self.sigma, 1.0),
                 limit("truncation", self.truncation),
                 boolean("normalize", self.normalize),
@@ -143,7 +146,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
         score: Floats = self._scores(X)[0]
         return score
 
-    def score(self, X: Any, y: Any, group: Any = None) -> float:
+    def score(self, X: Any, y: Any, *, query: Any = None) -> float:  # type: ignore[override]
         """Compute the mean NDCG over the queries.
 
         Parameters
@@ -152,7 +155,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
             Rows like those of `fit`.
         y : array-like of shape (n_rows,)
             Relevance.
-        group : array-like of shape (n_rows,), default=None
+        query : array-like of shape (n_rows,), default=None
             Identifier of the query of each row.
 
         Returns
@@ -160,15 +163,17 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
         float
             At most 1, for the best order.
         """
-        return ndcg(y, self.predict(X), group)
+        return ndcg(y, self.predict(X), query=query)
 
 
-def _queries(group: Any, n_rows: int) -> Queries:
-    with as_data_error("group"):
-        queries = np.zeros(n_rows, np.int64) if group is None else np.asarray(group)
+def _queries(query: Any, sample_weight: Any, n_rows: int) -> Queries:
+    with as_data_error("query"):
+        queries = np.zeros(n_rows, np.int64) if query is None else np.asarray(query)
     if queries.shape != (n_rows,):
         raise DataError(
-            f"group has the shape {queries.shape} for {n_rows} rows; expected the query of each row. Repeat each query "
+            f"query has the shape {queries.shape} for {n_rows} rows; expected the query of each row. Repeat each query "
             "as often as it has rows: np.repeat(np.arange(n_queries), sizes)."
         )
-    return Queries.of(queries)
+    return Queries.of(
+        queries if sample_weight is None else queries[read_sample_weight(sample_weight, n_rows) > 0]
+    )

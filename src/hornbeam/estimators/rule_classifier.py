@@ -1,28 +1,41 @@
 """`RuleClassifier`: an ordered list of rules as a scikit-learn estimator."""
 
-from typing import Any, Self
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.checks import check_flags
 from hornbeam.data.rows import require_in_memory
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError, shown, warn
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.training import read_classes
-from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.classifier import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.predict_to import PredictsTo
-from hornbeam.estimators.parameters.recipes import tree_fitter
-from hornbeam.estimators.parameters.validators import n_threads, number, resolve_seed
+from hornbeam.estimators.methods.predict_to import EstimatorColumns, PredictsTo
+from hornbeam.estimators.methods.reads_rows import accepts_source
+from hornbeam.estimators.parameters.recipes import has_own_teacher, tree_fitter
+from hornbeam.estimators.parameters.validators import number, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
-from hornbeam.rules import RuleSet, choose_rules, extract, simplify
+from hornbeam.rules.extract import extract
+from hornbeam.rules.rule_set import RuleSet, decided_by
 from hornbeam.tree.decision import Costs, DecisionRule
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path_tests
 from hornbeam.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from hornbeam.out_of_core.predict import Predictions
+    from hornbeam.rules.fired import FiredRules
 
 _MANY_CONDITIONS = 30_000
 
@@ -56,7 +69,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
     Attributes
     ----------
     rules_ : RuleSet
-        The rules in order; `hornbeam.export.rules_text` formats them.
+        The rules in order: print them, or convert them with `to_frame`, `to_json` and so on.
     source_tree_ : Tree
         The tree that the rules were made from. Its predictions are not those of the rules.
     classes_ : ndarray of shape (n_classes,)
@@ -70,8 +83,7 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
 
     See Also
     --------
-    hornbeam.rules : the single steps.
-    TreeClassifier.rules : all leaves of a tree as rules.
+    TreeClassifier.rules : all leaves of a tree as rules; its result has the single steps.
 
     Notes
     -----
@@ -86,12 +98,11 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from hornbeam import RuleClassifier
-    >>> from hornbeam.export import rules_text
     >>> iris = load_iris(as_frame=True)
     >>> clf = RuleClassifier().fit(iris.data, iris.target_names[iris.target])
     >>> clf.rules_
     RuleSet(4 rules, 6 conditions, default 'setosa')
-    >>> print(rules_text(clf.rules_))
+    >>> print(clf.rules_)
     1. if petal width (cm) ≤ 0.6
        then setosa, 0.975 (0.915 to 0.998); covers 50 rows, 0 wrong; decides 50
     2. if petal length (cm) ≤ 4.9 and 0.6 < petal width (cm) ≤ 1.7
@@ -157,75 +168,55 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
         )
         if estimator is not None:
             warn_about_columns(table)
-            tree = tree_fitter(estimator, table).fit(table, n_jobs=n_threads(self.n_jobs))
+            own = None
+            if has_own_teacher(estimator):
+                from hornbeam.estimators.methods.teacher import Teacher  # imports ensembles, which are slow
+
+                own = Teacher.of(estimator, table, X, y, sample_weight, groups)
+            tree = tree_fitter(estimator, table, own_teacher=own).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
         _warn_about_long_paths(tree)
         decision = DecisionRule.of(self.costs, None, table.schema.classes)
         most_probable = with_decision(tree, DecisionRule())
         confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
-        rules = simplify(extract(most_probable, merge=False), table, confidence=confidence)
-        chosen = choose_rules(rules, table, alpha=alpha, seed=resolve_seed(self.random_state))
-        self._set_fitted(chosen.with_decision(decision), table.names)
+        rules = extract(most_probable, merge=False).simplify(table, None, confidence=confidence)
+        rules = rules.choose(table, None, alpha=alpha, random_state=resolve_seed(self.random_state))
+        self._set_fitted(decided_by(rules, decision), table.names)
         self.source_tree_ = tree
         self.classes_ = labels.all_classes(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities: those of the first rule that applies.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
-            Rows like those of `fit`; files are read into memory.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`.
-        """
+    def _probabilities(self, X: Any) -> Floats:
         table = self._read(X)
-        return self.rules_.predict(table)
+        return self.rules_.predict_proba(table)
 
-    def predict(self, X: Any, *, costs: Any = None) -> NDArray[Any]:
-        """Predict the class of the first rule that applies; with costs, the class of least expected cost.
+    @property
+    def _trained_rates(self) -> Floats:
+        covered = self.rules_.default.covered
+        return covered / covered.sum()
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
-            Rows like those of `fit`; files are read into memory.
-        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
-            Costs for these rows, or for each of them, instead of the estimator's.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Class labels.
-        """
-        table = self._read(X)
-        if costs is None:
-            codes = self._codes(table)
-        else:
-            probability = self.rules_.predict(table)
-            codes = Costs.of(costs, self.classes_.tolist(), len(probability)).cheapest(probability)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
-
-    def _codes(self, table: Table) -> NDArray[np.intp]:
-        targets = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
-        codes: NDArray[np.intp] = targets[self.rules_.decide(table)]
+    def _codes(self, X: Any) -> NDArray[np.intp]:
+        position = self.apply(X)  # first: it checks that the estimator is fitted
+        codes: NDArray[np.intp] = np.array([rule.code for rule in self.rules_.listed])[position]
         return codes
 
-    def _decided(self, table: Table) -> tuple[NDArray[np.intp], Floats]:
-        return self._codes(table), self.rules_.predict(table)
+    def _decided(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
+        return self._codes(X), self._probabilities(X)
 
+    def _decide_by(self, rule: DecisionRule) -> None:
+        # The default decision rule would leave the classes as they are.
+        costs = Costs.of(None, self.classes_) if rule.is_default else rule.costs
+        self.rules_ = decided_by(self.rules_, DecisionRule(costs))
+
+    @accepts_source
     def predict_interval(self, X: Any, *, level: float = 0.9) -> tuple[Floats, Floats]:
         """Compute an interval for each probability of `predict_proba`.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
-            Rows like those of `fit`; files are read into memory.
+            Rows like those of `fit`.
         level : float, default=0.9
             Probability with which an interval is to contain the true rate among the rows that the rule decides.
 
@@ -235,13 +226,48 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
             Bounds of each probability.
         """
         table = self._read(X)
-        decided = self.rules_.decide(table)
-        bounds = [rule.interval(level) for rule in (*self.rules_, self.rules_.default)]
+        decided = self.rules_.apply(table)
+        bounds = [rule.interval(level=level) for rule in self.rules_.listed]
         low, high = (np.stack(side)[decided] for side in zip(*bounds, strict=True))
         return low, high
 
+    @accepts_source
     def apply(self, X: Any) -> Indices:
         """Find the rule that decides each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows,)
+            Position of the rule in `rules_`; the number of rules where the default decides.
+        """
+        table = self._read(X)
+        return self.rules_.apply(table)
+
+    def rules(self) -> RuleSet:
+        """Return the rules in order, as `TreeClassifier.rules` does for a tree.
+
+        Returns
+        -------
+        RuleSet
+            `rules_`: print them, or convert them with `to_frame`, `to_dict`, `to_text` or `to_sql`.
+
+        Examples
+        --------
+        >>> from hornbeam import RuleClassifier
+        >>> clf = RuleClassifier().fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
+        >>> [str(rule) for rule in clf.rules()]
+        ['if x0 > 36.8 then ill 0.923', 'if x0 ≤ 36.8 then well 0.923']
+        """
+        check_is_fitted(self, "rules_")
+        return self.rules_
+
+    def explain(self, X: Any) -> FiredRules:
+        """Explain the prediction of each row: the rule that decided it.
 
         Parameters
         ----------
@@ -250,11 +276,87 @@ class RuleClassifier(PredictsTo, ClassifierMethods):
 
         Returns
         -------
-        ndarray of int32 of shape (n_rows,)
-            Position of the rule in `rules_`; the number of rules where the default decides.
+        FiredRules
+            A table with a rule per row: print it, or convert it with `to_frame` or `to_dict`.
+
+        Examples
+        --------
+        >>> from hornbeam import RuleClassifier
+        >>> clf = RuleClassifier().fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
+        >>> clf.explain([[38.9]])
+        row 0: rule 1: if x0 > 36.8 then ill 0.923
         """
         table = self._read(X)
-        return self.rules_.decide(table)
+        from hornbeam.rules.fired import FiredRules
+
+        return FiredRules(self.rules_, self.rules_.apply(table))._from_rows(X)
+
+    def predict_to(
+        self,
+        X: Any,
+        path: str | PathLike[str],
+        *,
+        keep: Sequence[str] = (),
+        level: float | None = None,
+        rule: bool = False,
+        engine: Any = None,
+    ) -> Predictions:
+        """Predict the rows of files and write the predictions to a folder of Parquet files.
+
+        Parameters
+        ----------
+        X : path, paths or Source, or array-like or data frame of shape (n_rows, n_features)
+            The rows. Of files, only the columns that the rules use are read, one row group at a time.
+        path : str or path
+            The folder; created if it does not exist. It has one file for each row group of X, in the same order.
+        keep : sequence of str, default=()
+            Columns of the files to copy beside the predictions, an identifier for example.
+        level : float, default=None
+            Add the bounds of intervals of this level: ``low_<class>`` and ``high_<class>``.
+        rule : bool, default=False
+            Add ``rule``, the position of the rule that decided the row, as from `apply`.
+        engine : Engine, default=None
+            What reads, predicts and writes; None: `n_jobs` threads.
+
+        Returns
+        -------
+        Predictions
+            The files and the number of rows.
+
+        Raises
+        ------
+        StorageError
+            If the folder has predictions of another model, of other rows or with other columns, or other Parquet files.
+
+        See Also
+        --------
+        TreeClassifier.predict_to : what is written, and how an interrupted call continues.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> from hornbeam import RuleClassifier
+        >>> rows = pd.DataFrame({"heat": [36.6, 36.8, 39.0, 39.5] * 5})
+        >>> clf = RuleClassifier().fit(rows, ["well", "well", "ill", "ill"] * 5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = clf.predict_to(rows[:2], folder, rule=True)
+        ...     pd.read_parquet(folder)["rule"].tolist()
+        [1, 1]
+        """
+        _ = self._schema  # checks that the estimator is fitted
+        check_flags(rule=rule)
+        return self._write(X, path, EstimatorColumns.of(self, {"level": level, "rule": rule}), keep, engine)
+
+    def _more_columns(self, table: Table, *, level: float | None, rule: bool) -> dict[str, Any]:
+        """Return the columns that the options of `predict_to` add."""
+        columns: dict[str, Any] = {}
+        if level is not None:
+            sides = zip(("low", "high"), self.predict_interval(table, level=level), strict=True)
+            bounds = dict(sides)
+            for code, label in enumerate(self.classes_.tolist()):
+                columns |= {f"{side}_{label}": bounds[side][:, code] for side in ("low", "high")}
+        return columns | ({"rule": self.apply(table)} if rule else {})
 
 
 def _warn_about_long_paths(tree: Tree) -> None:

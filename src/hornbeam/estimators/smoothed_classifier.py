@@ -1,8 +1,9 @@
 """`SmoothedClassifier`: smoothed probabilities for trees of other libraries."""
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, Self
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,27 +16,33 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from hornbeam import interop
 from hornbeam.data.reading.frame import drop_extra_columns, to_dense
 from hornbeam.data.reading.raw_columns import as_array, check_shape, is_named_rows, renamed_columns_error
-from hornbeam.data.schema import Schema
+from hornbeam.data.rows import is_source_like, read_rows
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.data.weights import read_weights
-from hornbeam.ensembles.prediction import mean_prediction
-from hornbeam.errors import InteropError, ParameterError, shown
+from hornbeam.ensembles.forest.forest import Forest
+from hornbeam.errors import DataError, InteropError, ParameterError, shown
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.training import read_classes
-from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
-from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.classifier import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.parameters.recipes import make_smoother
-from hornbeam.estimators.parameters.validators import n_threads
-from hornbeam.explain import Explanations, explain, importance
-from hornbeam.interop.imported_tree import ImportedTree
+from hornbeam.explain.explanation import Explanations, explain
+from hornbeam.interop.imported_tree import ImportedTree, count_table
 from hornbeam.interop.input_conventions import InputConventions
-from hornbeam.storage import Model
-from hornbeam.storage.file import decode, encode
+from hornbeam.tree.decision import Costs
+from hornbeam.tree.evidence.base_rate import base_rate
+from hornbeam.tree.importance import importance
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
+if TYPE_CHECKING:
+    from hornbeam.explain.unseen import Unseen
 
-class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
+
+class SmoothedClassifier(MetaEstimatorMixin, PredictsTo, ClassifierMethods):
     """Trees of another library with smoothed probabilities.
 
     The estimator grows one or more trees. The rows of `fit` are counted at their nodes, and a smoother estimates
@@ -48,15 +55,18 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         ``random_state=0``) or forests, ``LGBMClassifier`` or ``XGBClassifier`` of a single round. Or any of them, a
         booster or a YDF model, fitted and inside a `sklearn.frozen.FrozenEstimator`: then `fit` only counts rows, and
         rows that the trees were not grown on give unbiased counts.
-    smoothing : str, a smoother or None, default="hgs"
-        As in `TreeClassifier`, except "cross-fitted", which would have to grow the trees again.
+    smoothing : str, a smoother or None, default="auto"
+        As in `TreeClassifier`, except "cross-fitted", which would have to grow the trees again. "auto": "hgs".
+    costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
+        Cost of each kind of error, as in `TreeClassifier`. `predict` returns the class of least expected cost;
+        probabilities do not change.
     n_jobs : int, default=None
         Number of threads for predictions; -1 for all cores.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted estimator.
+        The fitted estimator. A model file has its trees and its class name, not the estimator.
     trees_ : tuple of Tree
         The smoothed trees.
     classes_ : ndarray of shape (n_classes,)
@@ -90,9 +100,21 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
     array([[0.974, 0.013, 0.013]])
     """
 
-    def __init__(self, estimator: Any = None, smoothing: Any = "hgs", *, n_jobs: int | None = None) -> None:
+    _fitted = "_forest"
+    _forest: Forest  # with temperature 1
+    _impurity: str  # of feature_importances_
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        smoothing: Any = "auto",
+        costs: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.smoothing = smoothing
+        self.costs = costs
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -125,16 +147,19 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
             Itself, fitted.
         """
         X, smoother = to_dense(X), make_smoother(self.smoothing)
-        if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
+        if len(getattr(X, "shape", ())) != 2:
             check_shape(as_array(X))  # first, because the estimator's message would contain the row
         labels = read_classes(self, y)
         # Wrong parameters raise errors before the estimator is fitted.
+        Costs.of(self.costs, labels.classes.tolist())
         read_weights(sample_weight, len(labels.codes))
         n_threads(self.n_jobs)
         y = column_or_1d(y)
         estimator = _unfitted(self.estimator)
         if not isinstance(estimator, FrozenEstimator):
             options = {} if sample_weight is None else {"sample_weight": sample_weight}
+            if groups is not None and np.shape(groups) != labels.codes.shape:
+                raise DataError(f"groups of shape {np.shape(groups)}; expected one value per row of X.")
             if groups is not None and has_fit_parameter(estimator, "groups"):
                 options["groups"] = groups
             estimator.fit(X, y, **options)
@@ -144,45 +169,30 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         table = conventions.read(X, labels, sample_weight=sample_weight)
         if not isinstance(estimator, FrozenEstimator):
             warn_about_columns(table)
-        trees = [tree.fill(table) for tree in imported]
-        self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
+        trees = [count_table(tree, table) for tree in imported]
+        criterion = getattr(_unwrapped(estimator), "criterion", "gini")
+        self._impurity = (
+            "gini" if criterion == "gini" else "entropy"
+        )  # which scikit-learn also calls log_loss
+        self._forest = Forest(tuple(trees) if smoother is None else tuple(map(smoother, trees)))
         self._reading = replace(conventions, schema=table.schema)
         self.estimator_ = estimator
         self.classes_ = labels.all_classes(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities.
+    @property
+    def trees_(self) -> tuple[Tree, ...]:
+        """The smoothed trees."""
+        return self._forest.trees
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`.
-        """
+    def _probabilities(self, X: Any) -> Floats:
         table = self._read(X)
-        return mean_prediction(self.trees_, table, n_threads(self.n_jobs))
+        return self._forest.predict(table, n_jobs=self.n_jobs)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row; on a tie, the first of `classes_`.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Class labels.
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+    @property
+    def _trained_rates(self) -> Floats:
+        return base_rate(*self.trees_)
 
     def explain(self, X: Any, *, level: float = 0.9) -> Explanations:
         """Explain the prediction of each row, if there is a single tree.
@@ -210,61 +220,69 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         if len(self.trees_) > 1:
             raise ParameterError(
                 f"the prediction is the mean of {len(self.trees_)} trees; expected one tree. Explain a single one: "
-                "hornbeam.explain.explain(clf.trees_[0], table)."
+                "TreeClassifier.from_tree(clf.trees_[0]).explain(X)."
             )
-        return explain(self.trees_[0], table, level)
+        return explain(self.trees_[0], table, level)._from_rows(X)
+
+    def unseen(self, X: Any) -> Unseen:
+        """Count the unseen categories and the missing values of each feature.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`; files are read into memory.
+
+        Returns
+        -------
+        Unseen
+            As from `TreeClassifier.unseen`. Most libraries send a row with an unseen category to a child.
+
+        Examples
+        --------
+        >>> from hornbeam import SmoothedClassifier
+        >>> clf = SmoothedClassifier().fit([[36.5], [37.0], [39.0], [39.5]], ["well", "well", "ill", "ill"])
+        >>> clf.unseen([[None], [38.0]]).to_dict()
+        {'feature': ['x0'], 'tested': [True], 'unseen': [0], 'missing': [1]}
+        """
+        table = self._read(X)
+        from hornbeam.explain.unseen import unseen
+
+        return unseen(self._reading.with_unseen(table), self._used_features())._from_rows(X)
 
     @property
     def feature_importances_(self) -> Floats:
         """Importance of each feature, as in scikit-learn: its decrease of the estimator's criterion, with sum 1."""
         check_is_fitted(self, "trees_")
-        criterion = getattr(_unwrapped(self.estimator_), "criterion", "gini")
-        impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
-        total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
+        total = np.mean([importance(tree, self._impurity) for tree in self.trees_], axis=0)
         return total / (total.sum() or 1.0)
 
-    @property
-    def _schema(self) -> Schema:
-        check_is_fitted(self, "trees_")
-        return self._reading.schema
-
-    def _used_features(self) -> frozenset[str]:
-        return frozenset().union(*map(required_columns, self.trees_))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state in plain values, except for the inner estimator."""
-        state = super().__getstate__()
-        if "trees_" not in state:
-            return state
-        conventions = {one.name: getattr(self._reading, one.name) for one in fields(InputConventions)}
-        del conventions["schema"]  # the trees have it
-        sets = {name: sorted(one) for name, one in conventions.items() if isinstance(one, frozenset)}
-        trees = encode(Model(self._reading.schema, self.trees_))
-        return state | {"trees_": trees, "_reading": conventions | sets}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Restore the state that `__getstate__` returned."""
-        state = dict(state)
-        if isinstance(state.get("trees_"), bytes):
-            collection = decode(state["trees_"])
-            conventions: dict[str, Any] = {
-                name: frozenset(one) if isinstance(one, list) else one
-                for name, one in state["_reading"].items()
-            }
-            state |= {
-                "trees_": collection.trees,
-                "_reading": InputConventions(collection.schema, **conventions),
-            }
-        super().__setstate__(state)
-
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: Any, y: Any = None, weight: Any = None) -> Table:
         names = self._schema.names
+        if isinstance(X, Table):
+            return self._reading.convert(read_rows(X, y, weight, schema=self._schema))
+        if is_source_like(X):
+            self._refuse_integer_codes()
+            return self._reading.convert(read_rows(X, y, weight, schema=self._schema))
         if is_named_rows(X):
-            return self._reading.read(X, needed=self._used_features())
+            return self._reading.read(X, y, sample_weight=weight, needed=self._used_features())
         X = drop_extra_columns(to_dense(X), names)
-        table = self._reading.read(X)
+        table = self._reading.read(X, y, sample_weight=weight)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table
+
+    def _open_rows(self, X: Any, *columns: Any, **options: Any) -> Source:
+        if is_source_like(X):
+            self._refuse_integer_codes()
+        return super()._open_rows(X, *columns, **options)
+
+    def _refuse_integer_codes(self) -> None:
+        """Raise `ParameterError` for files if the library rounds categories."""
+        coded = [self._schema.names[feature] for feature in sorted(self._reading.integer_coded)]
+        if coded:
+            raise ParameterError(
+                f"X is files or a Source, and the library of the trees rounds the categories of {coded[0]!r} to whole "
+                "numbers; expected rows in memory. Pass an array or a data frame, a part at a time."
+            )
 
 
 def _unwrapped(estimator: Any) -> Any:
@@ -293,7 +311,7 @@ def _unfitted(estimator: Any) -> Any:
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params")):
         raise ParameterError(
             f"estimator={shown(estimator)}: expected a classifier with methods fit and get_params, such as "
-            "sklearn.tree.DecisionTreeClassifier(), or None for that."
+            "sklearn.tree.DecisionTreeClassifier(), or None for that; a model file has only the class name of one."
         )
     return clone(estimator)
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import Labels
-from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.estimators.inputs.training import read_classes
-from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.locks import serialised
+from hornbeam.estimators.methods.classifier import ClassifierMethods
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeClassifierParameters
-from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.smoothing.interval_calibration import effective_size
-from hornbeam.tree.decision import Costs, DecisionRule
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import with_decision
-from hornbeam.tree.evidence.base_rate import adjust_to_prior, prior_factors
-from hornbeam.tree.route import decide_rows, predict_rows
+from hornbeam.tree.evidence.base_rate import base_rate
+from hornbeam.tree.route import decide_rows, decides_by_prediction
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
-    from hornbeam.rules import RuleSet
+    from hornbeam.explain.leaves import Leaves
+    from hornbeam.explain.scorecard import Scorecard
+    from hornbeam.pruning.cost_complexity import CostComplexityPath
+    from hornbeam.rules.rule_set import RuleSet
 
 
 class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeClassifierParameters):
@@ -48,9 +50,11 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
           raising.
         - ``c4.4``: as ``c4.5``, but Laplace smoothing instead of pruning.
         - ``id3``: entropy, multiway splits.
+
+        ``from_tree`` is the preset of an estimator that `from_tree` made; its `fit` raises an error.
     criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
         The measure of a split's quality.
-    nominal : {"auto", "multiway", "subset"}, default="auto"
+    nominal_split : {"auto", "multiway", "subset"}, default="auto"
         How to split a nominal feature: one child per category, or two children for the best subset.
     missing : {"auto", "own", "learned", "fractional"}, default="auto"
         Where rows with a missing value go: to a child of their own, to the better child, or to every child in
@@ -77,12 +81,12 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
     smoothing : str, a smoother or None, default="auto"
         How to estimate probabilities from the counts of a node and its ancestors. "cross-fitted" (in the preset
         ``default``) fits the strength of borrowing on held-out rows, with trees grown without them. Or "raw",
-        "laplace", "m-estimate", "m-branch", "shrinkage", "hgs", "hgs-gradient", "hgs-loo", "hdp", or a smoother of
-        `hornbeam.smoothing`. None: raw frequencies.
+        "laplace", "m-estimate", "m-branch", "hierarchical-shrinkage", "hgs", "gradient-hgs", "leave-one-out-hgs",
+        "hdp", "borrowing", or a smoother of `hornbeam.smoothing`. None: raw frequencies.
     pruning : str, a pruner or None, default="auto"
         How to prune the tree: "bayes-risk", "collapse", "cost-complexity", "error-based", "minimum-error", or a pruner
-        of `hornbeam.pruning`; None: not at all. "auto" is the preset's method; with cross-fitted smoothing it removes
-        leaves by `tolerance`. "bayes-risk" uses `costs` and the smoothed probabilities. "cost-complexity" takes
+        of `hornbeam.pruning`; None or "none": not at all. "auto" is the preset's method; with cross-fitted smoothing it
+        removes leaves by `tolerance`. "bayes-risk" uses `costs` and the smoothed probabilities. "cost-complexity" takes
         the smallest tree within one standard error of the best in 5-fold cross-validation, by squared loss or by
         `costs`.
     tolerance : float, default=0.0
@@ -92,11 +96,16 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
     slopes : int, None or "auto", default="auto"
         Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature. None: 0.
         "auto": 2 in the preset ``readable``, else 0. Slopes need a teacher.
-    teacher : {"auto", "ensemble"} or None, default="auto"
-        "ensemble": the tree is fitted to the predictions of a forest, mixed with boosted trees if held-out rows are
-        predicted better so. None: to the rows. "auto": "ensemble" with slopes and in the preset ``readable``.
-        `hornbeam.distill` has other teachers. Parameters of growing, pruning and smoothing must have their
-        defaults, but for sizes and `min_weight_fraction_leaf`; `class_weight` changes only the decisions.
+    teacher : {"auto", "ensemble"}, estimator or None, default="auto"
+        The model whose predictions the tree is fitted to. "ensemble": a forest, mixed with boosted trees if held-out
+        rows are predicted better so. Or a classifier with `predict_proba`: a fitted one is used as it is, another is
+        cloned and fitted in `fit`; see the notes. None: no teacher, the tree is fitted to the rows.
+        "auto": "ensemble" with slopes and in the preset ``readable``, else None. With a teacher, parameters of growing,
+        pruning and smoothing must have their defaults, but for sizes and `min_weight_fraction_leaf`; `class_weight`
+        changes only the decisions.
+    fidelity : float, default=0.98
+        With a teacher and without `max_leaf_nodes` up to 64, the smallest tree is chosen that keeps this share of the
+        full tree's fit to the teacher (the decrease of the squared distance); smaller values give smaller trees.
     costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
         Cost of each kind of error: ``costs[true][predicted]`` in the order of `classes_`, or
         ``{(true label, predicted label): cost}``, where missing pairs of different labels cost 1. Negative
@@ -119,10 +128,10 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         ``{"income": ["assets"]}``: no split on assets below a split on income.
     forced_splits : dict, Tree or None, default=None
         The splits that the tree begins with; growing goes on below them. A tree, or a dict with the keys of LightGBM:
-        ``{"feature": "income", "threshold": 50_000, "left": {...}, "right": {...}}``. A nominal feature has ``groups``
-        of categories instead of a threshold. Missing values get a child of their own, unless ``missing`` is "left" or
-        "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None`` and no
-        ``max_leaf_nodes`` keep all.
+        ``{"feature": "income", "threshold": 50_000, "left": {...}, "right": {...}}``. A nominal feature has
+        ``categories`` of each child instead of a threshold. Missing values get a child of their own, unless ``missing``
+        is "left" or "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None``
+        and no ``max_leaf_nodes`` keep all.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
         random, and the order of the rows does not matter.
@@ -139,9 +148,6 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         Number of classes.
     class_weight_ : ndarray of shape (n_classes,)
         Weight of each class in `predict`.
-    decision_ : DecisionRule
-        The rule from probabilities to the predicted class. It is stored in `tree_`, so exports, reports and files
-        use it too.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each feature: its share of the gain of all splits.
     size_path_ : SizePath
@@ -156,7 +162,6 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
     TreeRegressor : the same for a numeric target.
     RuleClassifier : a short list of rules instead of a tree.
     ForestClassifier : more accurate, but many trees.
-    distill : one tree that approximates another model.
 
     Notes
     -----
@@ -167,6 +172,14 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
 
     Weights with a sum of at most 1 are taken as shares, as boosting passes them, and are scaled to the number of rows.
     Otherwise no leaf would reach C4.5's least weight of 2, and smoothing would outweigh the data.
+
+    With a teacher, synthetic rows are made and predicted too, thirty per training row, at least 10,000 and at most
+    300,000 (15,000 if `max_leaf_nodes` is at most 64; 50 million values). The evidence of the tree is that of the
+    training rows, and the mean prediction of the teacher at a node counts as thirty rows. An estimator as teacher
+    predicts the training rows out of bag (`oob_decision_function_`) if it has them for as many rows; a forest of
+    30 trees or more is fitted with them; any other is cloned and cross-validated in 5 folds. `clone`, and with it
+    cross-validation, fits the teacher again in each fold; `sklearn.frozen.FrozenEstimator` keeps a fitted one. A model
+    file has the class name of the teacher, not the teacher.
 
     References
     ----------
@@ -183,126 +196,18 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
     array([0, 0])
     >>> clf.predict_proba(X[:1]).round(3)
     array([[0.981, 0.009, 0.009]])
+
+    One tree that is fitted to the predictions of a forest:
+
+    >>> from hornbeam import ForestClassifier
+    >>> TreeClassifier(teacher=ForestClassifier(30), max_leaf_nodes=3).fit(X, y).tree_.n_leaves
+    3
     """
 
     @accepts_source
-    def predict_proba(self, X: Any, *, prior: Any = None) -> Floats:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
-            Base rates of the classes among these rows, if they differ from training. The probabilities are adjusted
-            by Bayes' theorem.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier(smoothing=None).fit([[0]] * 10, ["ill"] * 5 + ["well"] * 5)
-        >>> clf.predict_proba([[0]], prior={"ill": 0.1, "well": 0.9})
-        array([[0.1, 0.9]])
-        """
-        table = self._read(X)
-        return self._probabilities(table, prior)
-
-    @accepts_source
-    def predict(self, X: Any, *, prior: Any = None, costs: Any = None) -> NDArray[Any]:
-        """Predict the class of each row: the most probable one, or with costs the one of least expected cost.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
-            As in `predict_proba`.
-        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
-            Costs for these rows, or for each of them, instead of the estimator's.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels. Probabilities are multiplied by the class weights; a tie goes to the first of `classes_`.
-        """
-        table = self._read(X)
-        if prior is None and costs is None:
-            return self.classes_[decide_rows(self.tree_, table, n_threads(self.n_jobs))]
-        rule = self.tree_.decision
-        if costs is not None:
-            rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)
-        return self.classes_[rule(self._probabilities(table, prior))]
-
-    @serialised
-    def set_costs(self, costs: Any) -> Self:
-        """Replace the costs of a fitted tree; splits and probabilities do not change.
-
-        Parameters
-        ----------
-        costs : array-like of shape (n_classes, n_classes), mapping or None
-            As the parameter of the estimator.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself; `predict`, exports, reports and files use the new costs.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier(smoothing="laplace").fit([[0.0], [1.0]] * 4, ["ill", "well"] * 4)
-        >>> clf.predict([[1.0]]).tolist(), clf.set_costs({("ill", "well"): 20}).predict([[1.0]]).tolist()
-        (['well'], ['ill'])
-        """
-        check_is_fitted(self, "tree_")
-        rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist())
-        self.tree_ = with_decision(self.tree_, rule)
-        self.costs = costs
-        return self
-
-    @accepts_source
-    def expected_cost(self, X: Any, *, prior: Any = None, costs: Any = None) -> Floats:
-        """Compute the expected cost of predicting each class.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
-            As in `predict_proba`.
-        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
-            Costs for these rows, or for each of them, instead of the estimator's. Without any costs every error
-            costs 1.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Expected costs in the order of `classes_`. Without class weights the smallest of a row is that of the class
-            `predict` returns.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier(smoothing="laplace", costs={("ill", "well"): 20})
-        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"]).classes_.tolist()
-        ['ill', 'well']
-        >>> clf.predict_proba([[36.7]]), clf.expected_cost([[36.7]])
-        (array([[0.25, 0.75]]), array([[0.75, 5.  ]]))
-        >>> clf.predict([[36.7]]).tolist()
-        ['ill']
-        """
-        table = self._read(X)
-        probability = self._probabilities(table, prior)
-        costs = self.tree_.decision.costs if costs is None else costs
-        return Costs.of(costs, self.classes_.tolist(), len(probability)).expected(probability)
-
-    @accepts_source
-    def predict_interval(self, X: Any, *, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
+    def predict_interval(
+        self, X: Any, *, level: float = 0.9, base_rates: Any = None
+    ) -> tuple[Floats, Floats]:
         """Compute an interval for each probability of `predict_proba`.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
@@ -315,7 +220,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
             Rows like those of `fit`.
         level : float, default=0.9
             Probability with which an interval is to contain the true rate of the node where the row ends.
-        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+        base_rates : dict from label to rate, or array-like of shape (n_classes,), default=None
             As in `predict_proba`.
 
         Returns
@@ -332,49 +237,207 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         (array([[0.11, 0.56]]), array([[0.44, 0.89]]))
         """
         table = self._read(X)
-        factors = None if prior is None else prior_factors(self.tree_, prior)
-        from hornbeam.explain import predict_interval  # imported only when needed: it is slow to import
+        factors = None if base_rates is None else self._factors(base_rates)
+        from hornbeam.explain.intervals import (
+            predict_interval,  # imported only when needed: it is slow to import
+        )
 
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
-    def rules(self, *, inner: bool = False) -> RuleSet:
+    def rules(self, *, inner: bool = False, merge: bool = True) -> RuleSet:
         """Write the tree as a set of rules, one per leaf; `RuleClassifier` finds fewer and shorter ones.
 
         Parameters
         ----------
         inner : bool, default=False
             Whether to append rules of inner nodes, for rows that stop there.
+        merge : bool, default=True
+            Whether to merge the conditions on each feature; otherwise there is one condition per split.
 
         Returns
         -------
         RuleSet
-            Rules with the counts and probabilities of the leaves; `hornbeam.export.rules_text` formats them.
+            Rules with the counts and probabilities of the leaves: print them, or convert them with `to_frame` or
+            `to_dict`.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
-        >>> clf.rules()
-        RuleSet(2 rules, 2 conditions, default 'yes')
+        >>> print(clf.rules())
+        1. if x0 ≤ 0.5
+           then no, 1.000 (0.098 to 1.000); covers 1 row, 0 wrong; decides 1
+        2. if x0 > 0.5
+           then yes, 1.000 (0.342 to 1.000); covers 2 rows, 0 wrong; decides 2
+        otherwise yes, 0.667 (0.168 to 0.980); covers 3 rows, 1 wrong; decides 0
         """
         check_is_fitted(self, "tree_")
-        from hornbeam.export.rule_list import ShownRules
-        from hornbeam.rules import extract
+        from hornbeam.rules.extract import extract
 
-        found = extract(self.tree_, inner=inner, size=effective_size(self.tree_))
-        return ShownRules(found.schema, found.rules, found.default)
+        return extract(self.tree_, inner=inner, merge=merge, size=effective_size(self.tree_))
 
-    @property
-    def decision_(self) -> DecisionRule:
-        """The rule from probabilities to the predicted class, by costs and class weights."""
+    def leaves(
+        self,
+        *,
+        level: float = 0.9,
+        positive: Any = None,
+        by: Literal["node", "risk"] = "node",
+        inner: bool = False,
+    ) -> Leaves:
+        """List the leaves: rows, raw and smoothed rate, interval, borrowed rows, rule.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability with which each interval is to contain the true rate.
+        positive : label, default=None
+            The class of interest: every printed line shows the rates of this class. None: each line shows the rates
+            of the class predicted there.
+        by : {"node", "risk"}, default="node"
+            The order: by node number, or by falling probability of `positive`.
+        inner : bool, default=False
+            Whether to list the inner nodes too.
+
+        Returns
+        -------
+        Leaves
+            A table: print it, convert it with `to_frame` or `to_dict`, or write it as rules with `as_rules`.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="hgs")
+        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
+        TreeClassifier(preset='cart', smoothing='hgs')
+        >>> clf.leaves(positive="ill", by="risk")
+        rates of ill
+         node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
+            2     10       2.0  ill      1.000     0.917   0.679 to 0.997  x0 > 38
+            1     10       2.0  well     0.000     0.083   0.003 to 0.321  x0 ≤ 38
+        """
         check_is_fitted(self, "tree_")
-        return self.tree_.decision
+        from hornbeam.explain.leaves import leaves
+
+        return leaves(self.tree_, level, positive=positive, by=by, inner=inner)
+
+    def scorecard(
+        self,
+        *,
+        positive: Any = None,
+        base_points: float = 600.0,
+        base_odds: float = 50.0,
+        points_to_double: float = 20.0,
+    ) -> Scorecard:
+        """Write a tree of two classes as a scorecard: base points per segment, and points per step of each term.
+
+        Parameters
+        ----------
+        positive : label, default=None
+            The class of interest: more points mean a higher probability of this class. None: the last class.
+        base_points : float, default=600.0
+            Points of a row with the odds `base_odds`.
+        base_odds : float, default=50.0
+            Probability of `positive` divided by that of the other class at `base_points`.
+        points_to_double : float, default=20.0
+            Points that double the odds; with a negative number more points mean a lower probability of `positive`.
+
+        Returns
+        -------
+        Scorecard
+            A table with a segment for each leaf: print it, compute the `points` of rows, or convert it with
+            `to_markdown`, `to_html`, `to_frame` or `to_dict`.
+
+        Notes
+        -----
+        The exact points of a row are ``offset + factor * log odds``, with ``factor = points_to_double / log(2)`` and
+        ``offset = base_points - factor * log(base_odds)`` (`Scorecard.points`). Tables have rounded numbers, so points
+        that are added up by hand may differ by a few.
+
+        By hand: find the segment, begin with its base points, and add for each feature its points per step times the
+        number of steps from the value with 0 points to the row's value, which is first limited to the range; a missing
+        value adds nothing. For a category, add its points.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[0], [0], [3], [3]], ["good", "good", "bad", "bad"]
+        >>> card = TreeClassifier("cart", smoothing="laplace").fit(X, y).scorecard(positive="good")
+        >>> card
+        | segment | if | base points | feature | points | within | 0 points at |
+        |--:|---|--:|---|---|---|--:|
+        | 1 | `x0 ≤ 2` | 519 |  |  |  |  |
+        | 2 | `x0 > 2` | 455 |  |  |  |  |
+        <BLANKLINE>
+        Points = 487.123 + 28.8539 × log odds of `good`.
+        >>> card.points([[0], [9]]).round(1)
+        array([518.8, 455.4])
+        """
+        check_is_fitted(self, "tree_")
+        from hornbeam.explain.scorecard import scorecard
+
+        options = {"base_points": base_points, "base_odds": base_odds, "points_to_double": points_to_double}
+        return scorecard(self.tree_, positive=positive, **options)
+
+    def cost_complexity_path(
+        self, *, impurity: Literal["gini", "entropy", "error"] = "gini"
+    ) -> CostComplexityPath:
+        """Find every penalty per leaf at which cost-complexity pruning of the tree changes it.
+
+        Parameters
+        ----------
+        impurity : {"gini", "entropy", "error"}, default="gini"
+            Cost per row of a leaf.
+
+        Returns
+        -------
+        CostComplexityPath
+            A table with a line for each subtree, from `tree_` to its root. Fit with ``pruning=None`` for the subtrees
+            of the whole tree.
+
+        See Also
+        --------
+        hornbeam.pruning.CostComplexity : prunes with one of the penalties.
+
+        Notes
+        -----
+        Links that are equally weak are cut together, so alphas increase strictly (scikit-learn's path repeats an alpha
+        for each of them). One sweep from the leaves up finds all of them in S log S steps, whatever the depth of the
+        tree.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
+        >>> path = TreeClassifier("cart").fit(X, y).cost_complexity_path()
+        >>> path.alphas.round(4).tolist(), path.n_leaves.tolist()
+        ([0.0, 0.125, 0.25], [4, 2, 1])
+        """
+        check_is_fitted(self, "tree_")
+        from hornbeam.pruning.cost_complexity import cost_complexity_path  # imported only when needed
+
+        return cost_complexity_path(self.tree_, impurity)
 
     def _read_target(self, y: Any) -> Labels:
         return read_classes(self, y)
 
-    def _probabilities(self, table: Table, prior: Any) -> Floats:
-        probability = predict_rows(self.tree_, table, n_threads(self.n_jobs))
-        return (
-            probability if prior is None else adjust_to_prior(probability, prior_factors(self.tree_, prior))
-        )
+    def _probabilities(self, X: Any) -> Floats:
+        return self._predict_rows(X)
+
+    def _codes(self, X: Any) -> NDArray[np.intp]:
+        tree = getattr(self, "tree_", None)
+        few = self._predict_few_rows(X) if tree is not None and decides_by_prediction(tree) else None
+        if few is not None:
+            return self.tree_.decision(few)
+        table = self._read(X)
+        return decide_rows(self.tree_, table, n_threads(self.n_jobs))
+
+    @property
+    def _trained_rates(self) -> Floats:
+        return base_rate(self.tree_)
+
+    @property
+    def _decision(self) -> DecisionRule:
+        return self.tree_.decision
+
+    def _decide_by(self, rule: DecisionRule) -> None:
+        self.tree_ = with_decision(self.tree_, rule)

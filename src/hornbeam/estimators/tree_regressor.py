@@ -1,19 +1,25 @@
 """`TreeRegressor`: one regression tree as a scikit-learn estimator."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.threads import n_threads
 from hornbeam.estimators.inputs.training import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeParameters
-from hornbeam.estimators.parameters.validators import n_threads
-from hornbeam.explain import predict_interval
-from hornbeam.tree.route import predict_rows
+from hornbeam.explain.intervals import predict_interval
+from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.typing import Floats
+
+if TYPE_CHECKING:
+    from hornbeam.pruning.cost_complexity import CostComplexityPath
 
 
 class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamEstimator, TreeParameters):
@@ -32,7 +38,9 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         - ``readable``: at most 16 leaves and depth 7 unless you set others, two slopes per leaf, fitted to the
           predictions of a forest and boosted trees.
         - ``cart``: subset splits, missing values to the better child, raw means.
-    nominal : {"auto", "multiway", "subset"}, default="auto"
+
+        ``from_tree`` is the preset of an estimator that `from_tree` made; its `fit` raises an error.
+    nominal_split : {"auto", "multiway", "subset"}, default="auto"
         How to split a nominal feature: one child per category, or two children for the best subset.
     missing : {"auto", "own", "learned"}, default="auto"
         Where rows with a missing value go: to a child of their own, or to the better child. "own" in the preset
@@ -58,11 +66,11 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     smoothing : str, a smoother or None, default="auto"
         How to estimate the mean of a node from its rows and its ancestors. "cross-fitted" (in the preset ``default``)
         fits the strength of borrowing on held-out rows, with trees grown without them. Or "raw", "m-branch",
-        "shrinkage", or a smoother of `hornbeam.smoothing`. None: raw means.
-    pruning : {"auto", "cost-complexity"}, a pruner or None, default="auto"
+        "hierarchical-shrinkage", "borrowing", or a smoother of `hornbeam.smoothing`. None: raw means.
+    pruning : {"auto", "cost-complexity", "none"}, a pruner or None, default="auto"
         How to prune the tree. "cost-complexity" takes the smallest tree within one standard error of the best in
-        5-fold cross-validation. Or a pruner of `hornbeam.pruning`, such as ``CostComplexity(alpha)``; None: not at
-        all. "auto" is the preset's method; with cross-fitted smoothing it removes leaves by `tolerance`.
+        5-fold cross-validation. Or a pruner of `hornbeam.pruning`, such as ``CostComplexity(alpha)``; None or
+        "none": not at all. "auto" is the preset's method; with cross-fitted smoothing it removes leaves by `tolerance`.
     tolerance : float, default=0.0
         With cross-fitted smoothing, the smallest tree is chosen whose squared error on held-out rows is at most this
         share above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
@@ -70,10 +78,15 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     slopes : int or "auto", default="auto"
         Most slopes of a leaf, 0 to 3: terms by which its mean changes with the value of a feature. "auto": 2 in the
         preset ``readable``, else 0. Slopes need a teacher.
-    teacher : {"auto", "ensemble"} or None, default="auto"
-        "ensemble": the tree is fitted to the predictions of a forest, mixed with boosted trees if held-out rows are
-        predicted better so. None: to the rows. "auto": "ensemble" with slopes and in the preset ``readable``.
-        Parameters of growing, pruning and smoothing must have their defaults then.
+    teacher : {"auto", "ensemble"}, estimator or None, default="auto"
+        The model whose predictions the tree is fitted to. "ensemble": a forest, mixed with boosted trees if held-out
+        rows are predicted better so. Or a regressor: a fitted one is used as it is, another is cloned and fitted in
+        `fit`; see the notes. None: no teacher, the tree is fitted to the rows.
+        "auto": "ensemble" with slopes and in the preset ``readable``, else None. With a teacher, parameters of growing,
+        pruning and smoothing must have their defaults, but for sizes and `min_weight_fraction_leaf`.
+    fidelity : float, default=0.98
+        With a teacher and without `max_leaf_nodes` up to 64, the smallest tree is chosen that keeps this share of the
+        full tree's fit to the teacher (the decrease of the squared distance); smaller values give smaller trees.
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name.
@@ -87,10 +100,10 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         ``{"income": ["assets"]}``: no split on assets below a split on income.
     forced_splits : dict, Tree or None, default=None
         The splits that the tree begins with; growing goes on below them. A tree, or a dict with the keys of LightGBM:
-        ``{"feature": "income", "threshold": 50_000, "left": {...}, "right": {...}}``. A nominal feature has ``groups``
-        of categories instead of a threshold. Missing values get a child of their own, unless ``missing`` is "left" or
-        "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None`` and no
-        ``max_leaf_nodes`` keep all.
+        ``{"feature": "income", "threshold": 50_000, "left": {...}, "right": {...}}``. A nominal feature has
+        ``categories`` of each child instead of a threshold. Missing values get a child of their own, unless ``missing``
+        is "left" or "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None``
+        and no ``max_leaf_nodes`` keep all.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
         random, and the order of the rows does not matter.
@@ -125,6 +138,14 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
 
     A node is split only if that reduces the squared error of its rows.
 
+    With a teacher, synthetic rows are made and predicted too, thirty per training row, at least 10,000 and at most
+    300,000 (15,000 if `max_leaf_nodes` is at most 64; 50 million values). The evidence of the tree is that of the
+    training rows, and the mean prediction of the teacher at a node counts as thirty rows. An estimator as teacher
+    predicts the training rows out of bag (`oob_prediction_`) if it has them for as many rows; a forest of 30
+    trees or more is fitted with them; any other is cloned and cross-validated in 5 folds. `clone`, and with it
+    cross-validation, fits the teacher again in each fold; `sklearn.frozen.FrozenEstimator` keeps a fitted one. A
+    model file has the class name of the teacher, not the teacher.
+
     References
     ----------
     Breiman, Friedman, Olshen and Stone (1984), chapter 8 :cite:p:`breiman1984`.
@@ -150,8 +171,7 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         -------
         ndarray of shape (n_rows,)
         """
-        table = self._read(X)
-        return predict_rows(self.tree_, table, n_threads(self.n_jobs))[:, 0]
+        return self._predict_rows(X)[:, 0]
 
     @accepts_source
     def predict_interval(self, X: Any, *, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -181,6 +201,62 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         table = self._read(X)
         low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
         return low[:, 0], high[:, 0]
+
+    def leaves(
+        self, *, level: float = 0.9, by: Literal["node", "risk"] = "node", inner: bool = False
+    ) -> Leaves:
+        """List the leaves: rows, raw and smoothed mean, interval, borrowed rows, rule.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability with which each interval is to contain the true mean.
+        by : {"node", "risk"}, default="node"
+            The order: by node number, or by falling mean.
+        inner : bool, default=False
+            Whether to list the inner nodes too.
+
+        Returns
+        -------
+        Leaves
+            A table: print it, convert it with `to_frame` or `to_dict`, or write it as rules with `as_rules`.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> reg = TreeRegressor("cart", max_depth=1).fit([[1], [2], [3], [4]], [1.0, 2.0, 7.0, 9.0])
+        >>> reg.leaves(by="risk").to_frame()[["node", "rows", "prediction", "rule"]]
+           node  rows  prediction      rule
+        0     2     2         8.0  x0 > 2.5
+        1     1     2         1.5  x0 ≤ 2.5
+        """
+        check_is_fitted(self, "tree_")
+        return leaves(self.tree_, level, by=by, inner=inner)
+
+    def cost_complexity_path(self) -> CostComplexityPath:
+        """Find every penalty per leaf at which cost-complexity pruning of the tree changes it.
+
+        Returns
+        -------
+        CostComplexityPath
+            A table with a line for each subtree, from `tree_` to its root; impurities are squared errors. Fit with
+            ``pruning=None`` for the subtrees of the whole tree.
+
+        See Also
+        --------
+        hornbeam.pruning.CostComplexity : prunes with one of the penalties.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> reg = TreeRegressor("cart").fit([[1], [2], [3], [4]], [1.0, 2.0, 7.0, 9.0])
+        >>> reg.cost_complexity_path().n_leaves.tolist()
+        [4, 3, 2, 1]
+        """
+        check_is_fitted(self, "tree_")
+        from hornbeam.pruning.cost_complexity import cost_complexity_path  # imported only when needed
+
+        return cost_complexity_path(self.tree_)
 
     def _read_target(self, y: Any) -> Floats:
         return read_numeric(self, y)

@@ -6,49 +6,27 @@ HGS paper, and the sign test ignores draws.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_range
 
-from hornbeam.errors import DataError
-from hornbeam.grid import Grid
+from hornbeam.checks import check_share, check_text, check_whole
+from hornbeam.data.reading.columns import as_data_error
+from hornbeam.errors import DataError, shown
+from hornbeam.grid import Grid, Result
 from hornbeam.typing import Floats
 
 
-def sign_test(wins: int, losses: int) -> float:
-    """Compute the two-sided p-value of the sign test.
-
-    Examples
-    --------
-    >>> round(sign_test(84, 59), 4), round(sign_test(83, 60), 4), sign_test(0, 0)
-    (0.0444, 0.0654, 1.0)
-    """
-    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
-
-
-def nemenyi_distance(n_methods: int, n_sets: int, level: float = 0.05) -> float:
-    """Compute Nemenyi's critical difference: average ranks that differ by more differ significantly.
-
-    Notes
-    -----
-    Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006, section 3.2.2.
-
-    Examples
-    --------
-    The example of the paper, four methods on fourteen sets:
-
-    >>> round(nemenyi_distance(4, 14), 2)
-    1.25
-    """
-    # 100,000 degrees of freedom stand for infinitely many, for which SciPy takes a second.
-    q = studentized_range.isf(level, n_methods, 100_000) / np.sqrt(2)
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
-
-
 class WinDrawLoss(NamedTuple):
-    """Numbers of sets on which one method beat another, drew and lost."""
+    """Numbers of sets on which one method beat another, drew and lost.
+
+    Examples
+    --------
+    >>> [round(WinDrawLoss(wins, 0, losses).p, 4) for wins, losses in ((84, 59), (83, 60), (0, 0))]
+    [0.0444, 0.0654, 1.0]
+    """
 
     wins: int
     draws: int
@@ -57,7 +35,8 @@ class WinDrawLoss(NamedTuple):
     @property
     def p(self) -> float:
         """Two-sided p-value of the sign test; draws are ignored."""
-        return sign_test(self.wins, self.losses)
+        decided = self.wins + self.losses
+        return float(binomtest(self.wins, decided).pvalue) if decided else 1.0
 
     def __str__(self) -> str:
         p = f"{self.p:.0e}" if self.p < 0.001 else f"{self.p:.3f}".lstrip("0")
@@ -71,9 +50,9 @@ class Friedman(NamedTuple):
     p: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """Losses of several methods on several sets.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Result[dict[str, Any]]):
+    """Losses of several methods on several sets; printed, a line per method.
 
     Parameters
     ----------
@@ -113,9 +92,12 @@ class Comparison:
     decimals: int = 4
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "methods", tuple(self.methods))
-        object.__setattr__(self, "sets", tuple(self.sets))
-        object.__setattr__(self, "losses", np.asarray(self.losses, float))
+        object.__setattr__(self, "methods", _names("methods", self.methods))
+        object.__setattr__(self, "sets", _names("sets", self.sets))
+        check_text("measure", self.measure)
+        check_whole("decimals", self.decimals, 0)
+        with as_data_error("losses"):
+            object.__setattr__(self, "losses", np.asarray(self.losses, float))
         if self.losses.shape != (len(self.sets), len(self.methods)):
             raise DataError(
                 f"Losses of shape {self.losses.shape} beside {len(self.sets)} sets and {len(self.methods)} "
@@ -125,17 +107,21 @@ class Comparison:
     def of(self, method: str) -> Floats:
         """Return the losses of one method on every set."""
         if method not in self.methods:
-            raise DataError(f"No method {method!r}; there are {', '.join(self.methods)}.")
+            raise DataError(f"No method {shown(method)}; there are {', '.join(self.methods)}.")
         return self.losses[:, self.methods.index(method)]
 
     def among(self, methods: Iterable[str]) -> "Comparison":
         """Return the comparison of these methods only."""
-        methods = tuple(methods)
+        methods = _names("methods", methods)
         return replace(self, methods=methods, losses=np.column_stack([self.of(name) for name in methods]))
 
     def on(self, sets: ArrayLike) -> "Comparison":
         """Return the comparison on the selected sets only."""
         kept = np.asarray(sets, bool)
+        if kept.shape != (len(self.sets),):
+            raise DataError(
+                f"sets of shape {kept.shape}; expected true or false for each of the {len(self.sets)} sets."
+            )
         names = tuple(name for name, keep in zip(self.sets, kept, strict=True) if keep)
         return replace(self, sets=names, losses=self.losses[kept])
 
@@ -164,17 +150,91 @@ class Comparison:
         return ranks
 
     def friedman(self) -> Friedman:
-        """Run Friedman's test that all methods are equal; it needs at least three methods."""
+        """Run Friedman's test that all methods are equal; it needs at least three methods.
+
+        Returns
+        -------
+        Friedman
+            The `statistic`, and its `p`.
+        """
+        if len(self.methods) < 3 or not len(self.complete().sets):
+            raise DataError(
+                f"{len(self.methods)} methods with results on {len(self.complete().sets)} common sets; expected three "
+                "methods at least, and one set. Compare two methods with record."
+            )
         result = friedmanchisquare(*self._rounded(self.complete().losses).T)
         return Friedman(float(result.statistic), float(result.pvalue))
 
-    def critical_difference(self, level: float = 0.05) -> float:
-        """Return the critical difference of average ranks at this level."""
-        return nemenyi_distance(len(self.methods), len(self.complete().sets), level)
+    def critical_difference(self, *, significance: float = 0.05) -> float:
+        """Return Nemenyi's critical difference: average ranks that differ by more differ significantly.
+
+        Parameters
+        ----------
+        significance : float, default 0.05
+            Probability of a difference by chance, over all pairs of equal methods.
+
+        Returns
+        -------
+        float
+
+        References
+        ----------
+        Demšar (2006), section 3.2.2 :cite:p:`demsar2006`.
+
+        Examples
+        --------
+        The example of the paper, four methods on fourteen sets:
+
+        >>> import numpy as np
+        >>> comparison = Comparison("abcd", map(str, range(14)), np.zeros((14, 4)))
+        >>> round(comparison.critical_difference(), 2)
+        1.25
+        """
+        check_share("significance", significance)
+        k, n_sets = len(self.methods), len(self.complete().sets)
+        if k < 2 or not n_sets:
+            raise DataError(
+                f"{k} methods with results on {n_sets} common sets; expected two methods at least, and one set."
+            )
+        # 100,000 degrees of freedom stand for infinitely many, for which SciPy takes a second.
+        q = studentized_range.isf(significance, k, 100_000) / np.sqrt(2)
+        return float(q * np.sqrt(k * (k + 1) / (6 * n_sets)))
+
+    def plot(self, *, significance: float = 0.05, ax: Any = None) -> Any:
+        """Draw average ranks on a line, best at the left, with a bar over methods that do not differ significantly.
+
+        Parameters
+        ----------
+        significance : float, default 0.05
+            As in `critical_difference`.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib axes
+
+        References
+        ----------
+        Demšar (2006), figure 1 :cite:p:`demsar2006`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> losses = np.random.default_rng(0).random((30, 3)) + [0, 0.1, 1.0]
+        >>> ax = Comparison(("a", "b", "c"), [str(at) for at in range(30)], losses).plot()
+        """
+        from hornbeam.plots.comparison import draw_ranks
+
+        return draw_ranks(self.methods, self.ranks(), self.critical_difference(significance=significance), ax)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the mean loss and the average rank of each method."""
+        return {"method": [*self.methods], "mean": self.means().tolist(), "rank": self.ranks().tolist()}
 
     def to_markdown(self, against: Iterable[str] | None = None) -> str:
         """Format a table, best mean first, with the record of each method against some or all others."""
-        against = self.methods if against is None else tuple(against)
+        against = self.methods if against is None else _names("against", against)
         means, ranks = self.means(), self.ranks()
         rows = [
             [
@@ -194,3 +254,11 @@ class Comparison:
     def _rounded(self, losses: Floats) -> Floats:
         rounded: Floats = np.round(losses, self.decimals)
         return rounded
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Check names of methods or sets."""
+    names = tuple(value) if isinstance(value, Iterable) else (None,)
+    if not all(isinstance(one, str) for one in names):
+        raise DataError(f"{name}={shown(value)}: expected a list of texts.")
+    return names

@@ -27,14 +27,20 @@ type _Rows = NDArray[np.intp]
 
 def fitted(estimator: Any, X: Any, y: Any, **rows: Any) -> Any:
     """Return an estimator that is fitted already, or else a copy that is fitted to these rows."""
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ParameterError(
             f"estimator is a {type(estimator).__name__} without fit and get_params; expected an estimator with the "
             "interface of scikit-learn. Pass the estimator that was fitted, not its tree."
         )
+    return estimator if is_fitted(estimator) else _fit(_copy(estimator), X, y, rows)
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator is fitted, as scikit-learn finds out."""
     told = getattr(estimator, "__sklearn_is_fitted__", None)
-    is_fitted = told() if told else any(name[-1] == "_" and name[0] != "_" for name in vars(estimator))
-    return estimator if is_fitted else _fit(_copy(estimator), X, y, rows)
+    if told:
+        return bool(told())
+    return any(name[-1] == "_" and name[0] != "_" for name in getattr(estimator, "__dict__", ()))
 
 
 def seed_parameters(estimator: Any) -> list[str]:
@@ -83,7 +89,7 @@ class Refits:
             table, target = Table.read(X, labels), labels.classes[labels.codes]
         else:
             target = read_numeric_target(y)
-            table = Table.read(X, target, target=Kind.NUMERIC)
+            table = Table.read(X, target, target_kind=Kind.NUMERIC)
         n_rows = table.n_rows
         weight = None if sample_weight is None else _column(sample_weight, "sample_weight", n_rows)
         names = None if groups is None else _column(groups, "groups", n_rows)

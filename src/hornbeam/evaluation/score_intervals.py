@@ -15,15 +15,15 @@ from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.evaluation.calibration import ReliabilityCurve, wilson
 from hornbeam.evaluation.discrimination import area_under_curve, ks_statistic, mean_area
 from hornbeam.evaluation.scores import losses
-from hornbeam.export.wording import mean_text
 from hornbeam.tree.decision import Costs
+from hornbeam.tree.words import mean_text
 from hornbeam.typing import Bools, Counts, Floats
 
-LEVEL = 0.95  # level of the intervals
+LEVEL = 0.9  # level of the intervals
 _GROUPS = 10  # of a curve of means
 _MEANING = {
     "log loss": "minus the logarithm of the probability of the true class; lower is better",
-    "Brier score": "squared error of the probabilities; lower is better",
+    "Brier score": "squared error of the probabilities, summed over the classes: 0 to 2; lower is better",
     "accuracy": "share of rows for which the decision is right; higher is better",
     "cost per row": "mean cost of the decisions; lower is better",
     "Gini": "twice the area under the curve, minus 1; higher is better",
@@ -231,7 +231,7 @@ def _separation(observed: Bools, predicted: Floats, count: Counts) -> Iterator[S
         return
     weight = count.astype(np.float64)
     area, influence = area_under_curve(observed, predicted, weight)
-    ks = ks_statistic(observed, predicted, n_rows=count)
+    ks = ks_statistic(observed, predicted, sample_weight=count)
     above = predicted >= ks.threshold
     rates = [(mean(above[kind], count[kind]), int(count[kind].sum())) for kind in (observed, ~observed)]
     around = _quantile() * sqrt(sum(rate * (1 - rate) / n for rate, n in rates))

@@ -5,28 +5,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.checks import check_flags, check_number, check_whole
 from hornbeam.data.rows import require_in_memory
+from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.refits import Refits, fitted, seed_parameters
-from hornbeam.export.wording import (
+from hornbeam.export.wording import rule_texts
+from hornbeam.grid import Grid, Result, by_class
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import unwrap
+from hornbeam.tree.words import (
     feature_name,
     label_text,
     mean_text,
     number_text,
     pluralise,
     probability_text,
-    rule_texts,
     shortened,
 )
-from hornbeam.grid import Grid
-from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import unwrap
 from hornbeam.typing import Floats, Indices
 
 _LETTERS = 40  # of a feature's name in a table
@@ -84,7 +85,7 @@ class LeafSpread:
         Their conditions; empty texts for trees of other libraries.
     rows : int64 array of shape (n_leaves,)
         Number of rows.
-    predicted, sd, low, high : float64 array of shape (n_leaves, n_classes)
+    probability, sd, low, high : float64 array of shape (n_leaves, n_classes)
         Mean prediction of the fitted model, and the standard deviation and 90 % range of that of the refits, which is
         widened to include that of the fitted model; one column if the target is numeric.
     """
@@ -92,7 +93,7 @@ class LeafSpread:
     node: NDArray[np.intp]
     rule: tuple[str, ...]
     rows: NDArray[np.int64]
-    predicted: Floats
+    probability: Floats
     sd: Floats
     low: Floats
     high: Floats
@@ -107,7 +108,7 @@ class _Measured(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Stability:
+class Stability(Result[dict[str, Any]]):
     """What changes between refits of an estimator on halves of the rows.
 
     Parameters
@@ -118,11 +119,13 @@ class Stability:
         What the refits differ in.
     n_refits : int
         Number of refits.
-    roots : tuple of RootSplit or None
-        Features of the root split, the most frequent first; None if the model is not one tree.
-    leaves : LeafSpread or None
-        Spread of the predictions of each leaf; None if the model is not one tree.
-    predicted, sd, low, high : float64 array of shape (n_rows, n_classes)
+    roots : tuple or None
+        Features of the root split, the most frequent first, each with `feature`, `share`, `chosen` (whether the fitted
+        model has it), and `threshold`, `low`, `high`; None if the model is not one tree.
+    leaves : object or None
+        Spread of the predictions of each leaf, in the arrays `node`, `rule`, `rows`, `probability`, `sd`, `low` and
+        `high`; None if the model is not one tree.
+    probability, sd, low, high : float64 array of shape (n_rows, n_classes)
         Prediction of the fitted model for each row, and the standard deviation and 90 % range of those of the refits,
         which is widened to include that of the fitted model; one column if the target is numeric.
     moved : float64 array of shape (n_rows,)
@@ -158,7 +161,7 @@ class Stability:
     n_refits: int
     roots: tuple[RootSplit, ...] | None
     leaves: LeafSpread | None
-    predicted: Floats
+    probability: Floats
     sd: Floats
     low: Floats
     high: Floats
@@ -172,16 +175,17 @@ class Stability:
 
     def n_changed(self, share: float) -> int | None:
         """Count the rows whose decision changes in at least this share of the refits; None for a numeric target."""
+        check_number("share", share, 0, 1)
         return None if self.changed is None else int((self.changed >= share).sum())
 
-    def sentences(self) -> list[str]:
+    def _sentences(self) -> list[str]:
         """Describe the changes of decisions and predictions.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
         >>> found = stability(TreeClassifier("cart"), [[0], [1]] * 10, ["no", "yes"] * 10)
-        >>> for sentence in found.sentences():
+        >>> for sentence in found._sentences():
         ...     print(sentence)
         20 refits on halves of 20 rows.
         The decision changes for 0 of 20 rows in at least 10 % of the refits, for 0 in at least 50 %.
@@ -199,13 +203,13 @@ class Stability:
         text.append(f"The largest change of a {what} is {number(self.moved.item(worst))}, of row {worst:,}.")
         return text
 
-    def root_cells(self) -> Iterator[tuple[str, str, str]]:
+    def _root_cells(self) -> Iterator[tuple[str, str, str]]:
         """Yield feature, share and thresholds of each root split, as text."""
         for root in self.roots or ():
             name = "no split" if root.feature is None else shortened(feature_name(root.feature), _LETTERS)
             yield name + " (fitted)" * root.chosen, f"{100 * root.share:.0f} %", root.threshold_text
 
-    def leaf_cells(self, code: int | None = None) -> Iterator[tuple[str, ...]]:
+    def _leaf_cells(self, code: int | None = None) -> Iterator[tuple[str, ...]]:
         """Yield node, rows, class, prediction, standard deviation, range and rule of each leaf, as text.
 
         Parameters
@@ -221,27 +225,49 @@ class Stability:
             code = 1 if len(self.classes) == 2 else None
         number = probability_text if self.classes else mean_text
         for at, node in enumerate(spread.node.tolist()):
-            k = int(spread.predicted[at].argmax()) if code is None else code
+            k = int(spread.probability[at].argmax()) if code is None else code
             value, sd, low, high = (
-                number(part.item(at, k)) for part in (spread.predicted, spread.sd, spread.low, spread.high)
+                number(part.item(at, k)) for part in (spread.probability, spread.sd, spread.low, spread.high)
             )
             label = (label_text(self.classes[k]),) if self.classes else ()
             counts = f"{node}", f"{spread.rows.item(at):,}", *label
             yield *counts, value, sd, f"{low} to {high}", spread.rule[at]
 
     @property
-    def leaf_header(self) -> list[str]:
-        """Names of the columns of `leaf_cells`."""
+    def _leaf_header(self) -> list[str]:
+        """Names of the columns of `_leaf_cells`."""
         middle = ["class", "probability"] if self.classes else ["mean"]
         return ["node", "rows", *middle, "sd", "90 % range", "rule"]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns with a value per row: prediction, spread of each class, and changes.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> found = stability(TreeClassifier("cart"), [[0], [1]] * 10, ["no", "yes"] * 10)
+        >>> list(found.to_dict())
+        ['p_no', 'p_yes', 'sd_no', 'sd_yes', 'low_no', 'low_yes', 'high_no', 'high_yes', 'moved', 'changed']
+        """
+        values = {
+            "p" if self.classes else "prediction": self.probability,
+            "sd": self.sd,
+            "low": self.low,
+            "high": self.high,
+        }
+        columns: dict[str, list[Any]] = {}
+        for name, value in values.items():
+            columns |= by_class(name, self.classes, value)
+        changed = {} if self.changed is None else {"changed": self.changed.tolist()}
+        return columns | {"moved": self.moved.tolist()} | changed
+
+    def summary(self) -> dict[str, Any]:
         """Return all but the values of single rows, as plain values.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
-        >>> found = stability(TreeClassifier("cart"), [[0], [1]] * 10, ["no", "yes"] * 10).to_dict()
+        >>> found = stability(TreeClassifier("cart"), [[0], [1]] * 10, ["no", "yes"] * 10).summary()
         >>> found["roots"], found["largest_change"]
         ([{'feature': 'x0', 'share': 1.0, 'chosen': True, 'threshold': 0.5, 'low': 0.5, 'high': 0.5}], 0.0)
         """
@@ -263,20 +289,23 @@ class Stability:
             "row_of_largest_change": int(self.moved.argmax()),
         }
 
+    def __len__(self) -> int:
+        return self.n_rows
+
     def __repr__(self) -> str:
-        return "\n\n".join(["\n".join(self.sentences()), *(grid.text() for grid in self._grids())])
+        return "\n\n".join(["\n".join(self._sentences()), *(grid.text() for grid in self._grids())])
 
     def _repr_html_(self) -> str:
-        first, *others = self.sentences()
+        first, *others = self._sentences()
         head = Grid(first, ["stability"], [[text] for text in others])
         return "".join(grid.html() for grid in (head, *self._grids()))
 
     def _grids(self) -> Iterator[Grid]:
         if self.roots is not None:
-            yield Grid("Root splits", ["root split", "share", "threshold"], list(self.root_cells()), "<><")
+            yield Grid("Root splits", ["root split", "share", "threshold"], list(self._root_cells()), "<><")
         if self.leaves is not None:
             align = ">><>>><" if self.classes else ">>>>><"
-            yield Grid("Leaves", self.leaf_header, list(self.leaf_cells()), align)
+            yield Grid("Leaves", self._leaf_header, list(self._leaf_cells()), align)
 
 
 def stability(
@@ -289,7 +318,7 @@ def stability(
     n_refits: int = 20,
     only_seeds: bool = False,
     random_state: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Stability:
     """Refit an estimator on halves of the rows, and compare splits, probabilities and decisions.
@@ -312,8 +341,8 @@ def stability(
         Whether to fit to all rows each time, with another `random_state` only.
     random_state : int, default 0
         Seed of the halves, and of the seeds of the refits.
-    n_jobs : int, default 1
-        Number of threads, with a refit each. The result does not depend on it.
+    n_jobs : int, optional
+        Number of threads, with a refit each: None is 1, -1 all cores. The result does not depend on it.
     on_progress : callable, optional
         Called with the number of refits so far.
 
@@ -344,14 +373,14 @@ def stability(
     >>> found.n_changed(0.5), found.moved.shape
     (6, (150,))
     """
-    numbers: dict[str, tuple[Any, int]] = {
-        "n_refits": (n_refits, 2),
-        "random_state": (random_state, 0),
-        "n_jobs": (n_jobs, 1),
-    }
-    for name, (value, least) in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-            raise ParameterError(f"{name}={shown(value)}: expected a whole number, {least} or more.")
+    n_jobs = n_threads(n_jobs)
+    check_whole("n_refits", n_refits, 2)
+    check_whole("random_state", random_state, 0)
+    check_flags(only_seeds=only_seeds)
+    if on_progress is not None and not callable(on_progress):
+        raise ParameterError(
+            f"on_progress={shown(on_progress)}: expected a function of the number of refits."
+        )
     require_in_memory(X, "stability")
     model = fitted(estimator, X, y, sample_weight=sample_weight, groups=groups)
     if only_seeds and not seed_parameters(model):
@@ -374,7 +403,7 @@ def stability(
     found: list[_Measured] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit to all rows has warned already
-        for one in refits.map(lambda refit: _measure(refit, X, classes), int(n_jobs)):
+        for one in refits.map(lambda refit: _measure(refit, X, classes), n_jobs):
             found.append(one)
             if on_progress is not None:
                 on_progress(len(found))
@@ -391,13 +420,13 @@ def stability(
         n_refits=len(found),
         roots=_roots(base, found),
         leaves=_leaves(model, X, base.predicted, predicted, refits.order),
-        predicted=base.predicted,
+        probability=base.predicted,
         sd=sd,
         low=low,
         high=high,
         moved=np.abs(predicted - base.predicted).max(axis=(0, 2)),
         changed=changed,
-    )
+    )._from_rows(X, y)
 
 
 def _measure(model: Any, X: Any, classes: NDArray[Any]) -> _Measured:

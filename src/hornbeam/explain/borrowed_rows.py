@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.smoothing import smoothers_of
-from hornbeam.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.smoothing.replay import smoothers_of
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 
 
@@ -44,33 +43,13 @@ class BorrowedRows:
         return {"source": self.source, "rows": self.rows}
 
 
-def borrowed_rows(tree: Tree | HasTree, node: int) -> tuple[BorrowedRows, ...]:
+def borrowed_rows(tree: Tree, node: int) -> tuple[BorrowedRows, ...]:
     """List the sources of the rows that a node borrowed, the nearest ancestor first and the prior last.
 
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    node : int
-
-    Returns
-    -------
-    tuple of BorrowedRows
-        They add up to ``tree.borrowed[node]``. Empty if nothing was borrowed, or if the sources of this smoother are
-        unknown.
-
-    Notes
-    -----
-    Rows are borrowed with the class frequencies of the source. `MBranch` and `HDP` borrow from the parent alone, with
-    its smoothed probabilities, which are borrowed in part.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2], [3]], ["a", "b", "b", "a"]).tree_
-    >>> print(*borrowed_rows(tree, tree.n_nodes - 1), sep=", ")
-    1.0 from node 2, 1.0 from node 0, 1.0 from the uniform prior
+    They add up to ``tree.borrowed[node]``; empty if nothing was borrowed, or if the sources of this smoother are
+    unknown. Rows are borrowed with the class frequencies of the source. `MBranch` and `HDP` borrow from the parent
+    alone, with its smoothed probabilities, which are borrowed in part.
     """
-    tree = single_tree(tree)
     nodes = path(tree.skeleton, node)
     smoother = next(iter(smoothers_of(tree.history)), None)
     counts = None if smoother is None else smoother.pseudo_counts(tree, nodes)

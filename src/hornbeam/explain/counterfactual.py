@@ -8,34 +8,26 @@ from functools import cache
 from heapq import heappop, heappush
 from itertools import islice
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.rows import read_rows
+from hornbeam.checks import check_whole
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.term_moves import term_moves
-from hornbeam.export.wording import (
-    condition_dict,
-    condition_text,
-    label_text,
-    mean_text,
-    plain_label,
-    probability_text,
-    value_of,
-    value_text,
-)
-from hornbeam.grid import Grid
-from hornbeam.tree import Condition, Tree
+from hornbeam.export.wording import value_of, value_text
+from hornbeam.grid import Grid, Result
+from hornbeam.tree import Condition
 from hornbeam.tree.condition import branch_condition, is_missing
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import follow, predict_rows, row_predictor
 from hornbeam.tree.skeleton import STOP
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import descendants
-from hornbeam.typing import Category, Floats, Label
+from hornbeam.tree.words import label_text, mean_text, plain_label, probability_text
+from hornbeam.typing import Category, Floats
 
 _MOST_ROWS = 20  # printed
 
@@ -46,10 +38,10 @@ class Counterfactual:
 
     Parameters
     ----------
-    label : hashable or None
-        The class predicted after the changes; None if the target is numeric.
-    probability : float
-        The probability of that class; for a numeric target, the mean.
+    prediction : hashable or float
+        The class predicted after the changes; for a numeric target, the mean.
+    probability : float or None
+        The probability of that class; None if the target is numeric.
     node : int
         The node where the row stops after the changes.
     needed : dict from str to Condition
@@ -72,8 +64,8 @@ class Counterfactual:
     {'x0': 35.0}
     """
 
-    label: Label | None
-    probability: float
+    prediction: Any
+    probability: float | None
     node: int
     needed: dict[str, Condition]
     values: dict[str, Category]
@@ -84,40 +76,46 @@ class Counterfactual:
     def changes(self) -> str:
         """The changes as text."""
         return " and ".join(
-            f"{condition_text(condition)} (is {self.present[name]})"
-            for name, condition in self.needed.items()
+            f"{condition!s} (is {self.present[name]})" for name, condition in self.needed.items()
         )
 
     @property
-    def prediction(self) -> str:
+    def outcome(self) -> str:
         """The predicted class and its probability, or the mean, as text."""
-        if self.label is None:
-            return mean_text(self.probability)
-        return f"{label_text(self.label)} {probability_text(self.probability)}"
+        if self.probability is None:
+            return mean_text(self.prediction)
+        return f"{label_text(self.prediction)} {probability_text(self.probability)}"
 
     def __str__(self) -> str:
-        return f"{self.changes}: {self.prediction}"
+        return f"{self.changes}: {self.outcome}"
 
     def __repr__(self) -> str:
         return f"Counterfactual({self})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        prediction: dict[str, Any] = {"mean": self.probability}
-        if self.label is not None:
-            prediction = {"class": plain_label(self.label), "probability": self.probability}
+        probability = {} if self.probability is None else {"probability": self.probability}
         return {
             "text": str(self),
-            **prediction,
+            "prediction": plain_label(self.prediction),
+            **probability,
             "node": self.node,
-            "needed": {name: condition_dict(condition) for name, condition in self.needed.items()},
+            "needed": {name: condition.to_dict() for name, condition in self.needed.items()},
             "values": {name: plain_label(value) for name, value in self.values.items()},
             "distance": self.distance,
         }
 
 
-class Counterfactuals(list[tuple[Counterfactual, ...]]):
-    """The counterfactuals of each row, as a list that prints a line for each.
+@dataclass(frozen=True, slots=True, repr=False)
+class Counterfactuals(Result[tuple[Counterfactual, ...]]):
+    """The counterfactuals of each row; printed, a line for each.
+
+    Parameters
+    ----------
+    rows : tuple of tuples of Counterfactual
+        Those of each row.
+    as_wanted : tuple of bool
+        Whether each row has the wanted prediction already; it then has no counterfactuals.
 
     Examples
     --------
@@ -128,86 +126,63 @@ class Counterfactuals(list[tuple[Counterfactual, ...]]):
     row 1: x0 ≤ 35 (is 60): no 1.000
     """
 
+    _ENTRIES: ClassVar = "rows"
+
+    rows: tuple[tuple[Counterfactual, ...], ...]
+    as_wanted: tuple[bool, ...]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns with a list per row, which has a value per counterfactual.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+        >>> clf.counterfactuals([[50.0]]).to_frame()[["changes", "prediction", "probability"]]
+                     changes prediction probability
+        0  [x0 ≤ 35 (is 50)]       [no]       [1.0]
+        """
+        names = ("changes", "prediction", "probability", "node", "distance")
+        return {name: [[getattr(one, name) for one in found] for found in self.rows] for name in names}
+
     def __repr__(self) -> str:
         lines = []
         for row, found in enumerate(self[:_MOST_ROWS]):
-            lines += [f"row {row}: {one}" for one in found] or [f"row {row}: nothing to change"]
+            none = "is as wanted already" if self.as_wanted[row] else "no change leads there"
+            lines += [f"row {row}: {one}" for one in found] or [f"row {row}: {none}"]
         if len(self) > _MOST_ROWS:
             lines.append(f"… and {len(self) - _MOST_ROWS:,} more rows")
         return "\n".join(lines) or "[]"
 
-    def _repr_html_(self) -> str:
-        rows = [(row, one.prediction, one.changes) for row, several in enumerate(self) for one in several]
-        return Grid("Counterfactuals", ("row", "would be", "if"), rows, "><").html()
+    def _grid(self) -> Grid:
+        """Return a table with a row per counterfactual."""
+        rows = [(row, one.outcome, one.changes) for row, several in enumerate(self) for one in several]
+        return Grid("Counterfactuals", ("row", "would be", "if"), rows, "><")
 
 
 def counterfactuals(
-    tree: Tree | HasTree,
-    table: Any,
+    tree: Tree,
+    table: Table,
     *,
     wanted: Any = None,
     fixed: Iterable[str] = (),
     n: int = 1,
     spread: Mapping[str, float] | None = None,
 ) -> Counterfactuals:
-    """Find the smallest changes of rows that lead to another prediction.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    table : Table, array-like or data frame
-        Rows like those of `fit`.
-    wanted : hashable, or pair of float or None, optional
-        The class to reach. Default: any other than the current one. For a numeric target, where it is required, the
-        lowest and the highest acceptable mean; None for no bound.
-    fixed : iterable of str, default ()
-        Features that cannot change.
-    n : int, default 1
-        Number of counterfactuals per row.
-    spread : mapping from str to float, optional
-        For numeric features, by name, the change that has the distance 1: ``X.std().to_dict()``, say. Default: the
-        change that crosses all thresholds of the tree on the feature.
-
-    Returns
-    -------
-    Counterfactuals
-        A list with a tuple of `Counterfactual` per row: the fewest changed features first, then the smallest distance.
-        Fewer than `n`, or none, if there are no more, for example if the row has the wanted prediction already.
-
-    Notes
-    -----
-    Distances are summed over the changed features (`Distance`). A change never makes a value missing, nor a category
-    that a split on the path has not seen.
+    """Find the smallest changes of rows that lead to another prediction (`TreeClassifier.counterfactuals`).
 
     All values that meet `needed` lead to the same prediction. If a missing value is distributed over children that test
     a changed feature again, that does not hold, and the search goes on in the children.
-
-    In a leaf with slopes the prediction depends on the values: `label` and `probability` are those of the row with
-    `values`. Where these do not lead to the wanted prediction, each feature with a term in the leaf is moved within its
-    limits, one feature at a time (`hornbeam.explain.term_moves`); changes that need two of them are not found.
-
-    Examples
-    --------
-    >>> from hornbeam import Table, TreeClassifier
-    >>> X = [[0, 1], [1, 0], [1, 1]]
-    >>> tree = TreeClassifier("cart").fit(X, ["a", "a", "b"]).tree_
-    >>> rows = Table.read([[1, 1]], schema=tree.schema)
-    >>> print(*counterfactuals(tree, rows, n=2)[0], sep="; ")
-    x0 ≤ 0.5 (is 1): a 1.000; x1 ≤ 0.5 (is 1): a 1.000
-    >>> print(*counterfactuals(tree, rows, fixed=["x0"])[0])
-    x1 ≤ 0.5 (is 1): a 1.000
     """
-    tree = single_tree(tree)
-    table = read_rows(table, schema=tree.schema)
-    if n < 1:
-        raise ParameterError(f"n={n!r}: expected 1 or more.")
+    check_whole("n", n, 1)
     outcome: _Outcome = _within(wanted) if tree.is_regression else tree.decision
     search = _Search(tree, table, outcome, _positions(tree, fixed), Distance(tree, spread))
     aim = 1 if tree.is_regression else _class(tree, wanted)
     current = outcome(predict_rows(tree, table)).tolist()
-    return Counterfactuals(
+    found = (
         () if now == aim else tuple(islice(search.found(i, now, aim), n)) for i, now in enumerate(current)
     )
+    return Counterfactuals(tuple(found), tuple([now == aim for now in current]))
 
 
 type _Outcome = Callable[[Floats], NDArray[np.intp]]
@@ -355,14 +330,19 @@ class _Search:
                 assert value is not None  # `children` has checked it
                 needed[feature.name], values[feature.name] = replace(condition, missing=False), value
                 present[feature.name] = value_text(feature, row[tested])
-        k, label = (0, None) if self.tree.is_regression else (then, self.tree.schema.classes[then])
-        return Counterfactual(label, belief.item(k), node, needed, values, present, distance)
+        prediction: tuple[Any, float | None] = (belief.item(0), None)
+        if not self.tree.is_regression:
+            prediction = self.tree.schema.classes[then], belief.item(then)
+        return Counterfactual(*prediction, node, needed, values, present, distance)
 
 
 def _positions(tree: Tree, fixed: Iterable[str]) -> set[int]:
     """Look up the positions of the features that cannot change."""
     names = tree.schema.names
-    fixed = [fixed] if isinstance(fixed, str) else list(fixed)
+    fixed = [fixed] if isinstance(fixed, str) else fixed
+    if not isinstance(fixed, Iterable):
+        raise ParameterError(f"fixed={shown(fixed)}: expected a list of names of features.")
+    fixed = list(fixed)
     for name in fixed:
         if name not in names:
             raise ParameterError(
@@ -382,6 +362,8 @@ class Distance:
 
     def __init__(self, tree: Tree, spread: Mapping[str, float] | None = None) -> None:
         skeleton, self._features = tree.skeleton, tree.schema.features
+        if spread is not None and not isinstance(spread, Mapping):
+            raise ParameterError(f"spread={shown(spread)}: expected a dict, such as {{'age': 10.0}}.")
         self._spread = dict(spread or {})
         self._thresholds: dict[int, Floats] = {}
         self._range: dict[int, float] = {}

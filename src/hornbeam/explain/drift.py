@@ -6,23 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.checks import check_whole
+from hornbeam.data.engine import Engine, resolve_engine
 from hornbeam.data.rows import open_rows
 from hornbeam.data.sources import Source
 from hornbeam.explain.leaf_sums import LeafCounter, LeafSums, count_leaves, used_features
-from hornbeam.export.wording import label_text, pluralise
-from hornbeam.grid import Grid
+from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import effective_size, node_variances
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
+from hornbeam.tree.words import label_text, pluralise
 from hornbeam.typing import Floats
 
 _HALF = 0.5  # rows added to every leaf on both sides, so that an empty leaf keeps the index finite
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Drift:
+class Drift(Result[dict[str, Any]]):
     """Expected and found rows of each leaf, as columns; printed, a line per leaf.
 
     Parameters
@@ -39,7 +39,7 @@ class Drift:
         Term of each leaf in the population stability index.
     psi_p_value : float
         Probability of an index as large by chance.
-    predicted : ndarray of float64 of shape (n_leaves, n_classes)
+    probability : ndarray of float64 of shape (n_leaves, n_classes)
         Predicted class probabilities; for a numeric target means, of shape (n_leaves, 1). Of a leaf with slopes, the
         mean prediction of its new rows.
     decided : ndarray of intp
@@ -69,13 +69,10 @@ class Drift:
     found: Floats
     psi: Floats
     psi_p_value: float
-    predicted: Floats
+    probability: Floats
     decided: NDArray[np.intp]
     observed: Floats | None = None
     p_value: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.node)
 
     @property
     def stability_index(self) -> float:
@@ -83,43 +80,38 @@ class Drift:
         return float(self.psi.sum())
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry per leaf; with labels, an entry per leaf and class.
+        """Return columns with a value per leaf.
+
+        With labels also ``prediction``, the predicted class, and ``p_<class>`` and ``observed_<class>`` of each class;
+        for a numeric target ``prediction`` is the mean, beside ``observed``.
 
         Examples
         --------
-        >>> import pandas as pd
         >>> from hornbeam import TreeClassifier
         >>> drift = TreeClassifier().fit([[0], [1]] * 20, ["no", "yes"] * 20).drift([[0], [1], [1], [1]])
-        >>> pd.DataFrame(drift.to_dict()).round(2)
+        >>> drift.to_frame().round(2)
            node  rows  expected  found   psi
         0     1   1.0       0.5   0.25  0.10
         1     2   3.0       0.5   0.75  0.07
         """
-        leaf = {name: getattr(self, name) for name in ("node", "rows", "expected", "found", "psi")}
-        if self.observed is None:
-            return {name: column.tolist() for name, column in leaf.items()}
-        leaf["p_value"] = self.p_value
-        k = len(self.classes) or 1
-        named = {"class": list(self.classes) * len(self)} if self.classes else {}
-        return {
-            **{name: np.repeat(column, k).tolist() for name, column in leaf.items()},
-            **named,
-            "predicted": self.predicted.ravel().tolist(),
-            "observed": self.observed.ravel().tolist(),
+        columns = {
+            name: getattr(self, name).tolist() for name in ("node", "rows", "expected", "found", "psi")
         }
-
-    def __repr__(self) -> str:
-        return f"{self.grid().text()}\n{self.summary}"
+        if self.observed is None or self.p_value is None:
+            return columns
+        columns["p_value"] = self.p_value.tolist()
+        columns["prediction"] = self.probability[:, 0].tolist()
+        if self.classes:
+            columns["prediction"] = [self.classes[k] for k in self.decided.tolist()]
+            columns |= by_class("p", self.classes, self.probability)
+        return columns | by_class("observed", self.classes, self.observed)
 
     @property
     def summary(self) -> str:
         """The population stability index and its p-value in words."""
         return f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
-    def _repr_html_(self) -> str:
-        return replace(self.grid(), note=self.summary).html()
-
-    def grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """Return a table with a row per leaf; with labels, with the rates of its predicted class, or its mean."""
         columns = {
             " node": self.node.tolist(),
@@ -132,13 +124,13 @@ class Drift:
         if self.observed is not None and self.p_value is not None:
             if self.classes:
                 columns["class"] = [label_text(self.classes[k]) for k in decided]
-            for name, values in (("predicted", self.predicted), ("observed", self.observed)):
+            for name, values in (("predicted", self.probability), ("observed", self.observed)):
                 columns[name] = [
                     f"{values.item(at, k):{'.3f' if self.classes else '.5g'}}" for at, k in enumerate(decided)
                 ]
             columns[f"{'p':>6}"] = [f"{p:.3f}" for p in self.p_value.tolist()]
         align = ">>>>><>" if "class" in columns else ">"
-        return Grid("Drift", list(columns), list(zip(*columns.values(), strict=True)), align)
+        return Grid("Drift", list(columns), list(zip(*columns.values(), strict=True)), align, self.summary)
 
     def head(self, n: int) -> str:
         """Describe the index, then the leaves with the largest terms of it, in the order of their nodes.
@@ -162,8 +154,9 @@ class Drift:
             1      1    50.0 %  25.0 %  0.102
         ... 1 more leaf, with smaller terms of the index
         """
+        check_whole("n", n, 0)
         largest = np.sort(np.argsort(-self.psi, kind="stable")[:n])
-        head, *lines = self.grid().text().splitlines()
+        head, *lines = replace(self._grid(), note="").text().splitlines()
         shown = [self.summary, head, *(lines[leaf] for leaf in largest)]
         if n < len(lines):
             more = pluralise(len(lines) - n, "more leaf", "more leaves")
@@ -171,49 +164,9 @@ class Drift:
         return "\n".join(shown)
 
 
-def drift(tree: Tree | HasTree, rows: Any, engine: Engine | None = None) -> Drift:
-    """Compare rows with the evidence and the predictions of a tree, leaf by leaf.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    rows : array-like or data frame like the X of `fit`, Table, path, paths or Source
-        New rows, not in the evidence of the tree; with a target, class rates or means are compared too.
-    engine : Engine, optional
-        Reads and counts a source; default: this thread. The result does not depend on it.
-
-    Returns
-    -------
-    Drift
-
-    Notes
-    -----
-    The population stability index is the sum of ``(found - expected) log(found / expected)`` over the leaves, with half
-    a row added to each leaf. With m leaves, N training rows and n new rows, and without any change, it is about
-    ``(1 / N + 1 / n)`` times a chi-square variable of m - 1 degrees of freedom. So it is large by chance for a large
-    tree and few rows. By convention, below 0.1 is a small change and above 0.25 a large one (Siddiqi, Credit Risk
-    Scorecards, 2006).
-
-    Class rates are compared by the chi-square test of two samples: the new rows, and the effective size of the
-    prediction, which is estimated from rows too. Means are compared by Welch's
-    test of the same samples. Holm's correction (Scandinavian Journal of Statistics 6, 1979) allows for the number of
-    leaves.
-
-    Rows are added up exactly, a partition at a time, in one pass over the columns that the tree uses. If missing values
-    go to every child, whole weights are added up before, in a pass of their own.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier().fit([[0.0], [1.0]] * 20, [0, 1] * 20).tree_
-    >>> drift(tree, [[0.0]] * 30 + [[1.0]] * 30)
-     node   rows  expected   found    psi
-        1     30    50.0 %  50.0 %  0.000
-        2     30    50.0 %  50.0 %  0.000
-    population stability index 0.000, p = 1.000
-    """
-    tree = single_tree(tree)
-    engine = LocalEngine() if engine is None else engine
+def drift(tree: Tree, rows: Any, engine: Engine | None = None) -> Drift:
+    """Compare rows with the evidence and the predictions of a tree, leaf by leaf (`TreeClassifier.drift`)."""
+    engine = resolve_engine(engine)
     source = open_rows(rows, schema=tree.schema, needed=used_features(tree), engine=engine)
     counter = LeafCounter.of(tree, source, engine)
     [sums] = engine.reduce(count_leaves, source.partitions(), (source, counter))

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
-from hornbeam.data.rows import read_rows
+from hornbeam.checks import check_whole
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
-from hornbeam.explain.intervals import interval, predict_interval, stops
+from hornbeam.explain.intervals import predict_interval, stops
 from hornbeam.explain.path import DecisionPath, paths
 from hornbeam.explain.reasons import Reason, reasons
-from hornbeam.export.wording import label_text, mean_text, plain_label, pluralise, probability_text
-from hornbeam.grid import Grid
-from hornbeam.tree import Tree
+from hornbeam.grid import Grid, Result, by_class
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import decide_rows, predict_rows
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import with_ancestors
+from hornbeam.tree.words import label_text, mean_text, plain_label, pluralise, probability_text
 from hornbeam.typing import Label
 
 _MOST_ROWS = 10  # printed
@@ -37,16 +37,18 @@ class Explanation:
     ----------
     classes : tuple of hashable
         The class labels; empty if the target is numeric.
-    label : hashable or None
-        The predicted class; None if the target is numeric.
+    prediction : hashable or float
+        The predicted class; for a numeric target, the mean.
     probability : tuple of float
         The probability of each class; for a numeric target, the mean alone.
     low, high : tuple of float
         Bounds of the interval of each of them.
     level : float
         Level of the intervals.
-    paths : tuple of DecisionPath
-        The path of the row; several, each with its share, if missing values were distributed over children.
+    paths : tuple
+        The path of the row; several, each with its `share`, if missing values were distributed over children. A path
+        has `steps`, `end` (where it stops, as text), `borrowed_from` and the `terms` of a leaf with slopes. A step has
+        `node`, `condition`, `value`, `rows`, `counts`, `probability`, `low`, `high` and `borrowed`.
 
     See Also
     --------
@@ -67,26 +69,19 @@ class Explanation:
     """
 
     classes: tuple[Label, ...]
-    label: Label | None
+    prediction: Any
     probability: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     level: float
     paths: tuple[DecisionPath, ...]
 
-    @property
-    def mean(self) -> float:
-        """The predicted mean of a numeric target."""
-        if self.classes:
-            raise AttributeError("the target has classes, so there is no mean; use probability")
-        return self.probability[0]
-
-    def reasons(self, label: Any = None, n: int | None = None) -> tuple[Reason, ...]:
+    def reasons(self, *, positive: Any = None, n: int | None = None) -> tuple[Reason, ...]:
         """List how far each feature moved the probability of a class, or the mean.
 
         Parameters
         ----------
-        label : hashable, optional
+        positive : hashable, optional
             The class. Default: the predicted class.
         n : int, optional
             Number of reasons. Default: all of them.
@@ -102,24 +97,24 @@ class Explanation:
         >>> from hornbeam import TreeClassifier
         >>> X, y = [[20, "a"], [20, "b"], [40, "a"], [40, "b"]] * 5, ["no", "no", "no", "yes"] * 5
         >>> row = TreeClassifier(smoothing="hgs").fit(X, y).explain([[41, "b"]])[0]
-        >>> print(*row.reasons("no"), sep="; ")
+        >>> print(*row.reasons(positive="no"), sep="; ")
         x1 = b moved no from 0.521 to 0.219; x0 > 30 moved no from 0.738 to 0.521
         """
-        label = self.label if label is None else label
-        return reasons(self.paths, label, self._code(label))[:n]
+        check_whole("n", n, 0, none="all")
+        k = self._code(positive)
+        return reasons(self.paths, self.classes[k] if self.classes else None, k)[:n]
 
-    def _code(self, label: Any) -> int:
-        if not self.classes and label is None:
+    def _code(self, positive: Any = None) -> int:
+        """Find the position of a class; of the predicted class if it is not given, 0 for a numeric target."""
+        if not self.classes and positive is None:
             return 0
-        if label not in self.classes:
-            raise ParameterError(f"label={label!r}: expected one of the classes, {list(self.classes)}.")
-        return self.classes.index(label)
+        return class_code(self.classes, self.prediction if positive is None else positive)
 
     def __repr__(self) -> str:
-        return self.text()
+        return self.to_text()
 
     def _repr_html_(self) -> str:
-        k = self._code(self.label)
+        k = self._code()
         tables = []
         for path in sorted(self.paths, key=lambda path: -path.share):
             share = f"{100 * path.share:.1f} % of the row: " if path.share < 1 else ""
@@ -127,29 +122,28 @@ class Explanation:
             tables.append(replace(grid, caption=share + self._caption(k)).html())
         return "".join(tables)
 
-    def text(self, label: Any = None) -> str:
+    def to_text(self, *, positive: Any = None) -> str:
         """Write the explanation, with the probabilities of one class.
 
         Parameters
         ----------
-        label : hashable, optional
+        positive : hashable, optional
             The class. Default: the predicted class.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
-        >>> print(clf.explain([[36.0]])[0].text("no"))
+        >>> print(clf.explain([[36.0]])[0].to_text(positive="no"))
         no 0.000, 90 % interval 0.000 to 0.902; taken for yes
          node   rows  borrowed    raw  smoothed  because
             0      3       0.0  0.667     0.667  every row
             2      1       0.0  0.000     0.000  x0 > 35 (is 36)
         stops at a leaf
         """
-        k = self._code(self.label if label is None else label)
-        predicted = (
-            f"; taken for {label_text(self.label)}" if self.classes and self.classes[k] != self.label else ""
-        )
+        k = self._code(positive)
+        other = self.classes and self.classes[k] != self.prediction
+        predicted = f"; taken for {label_text(self.prediction)}" if other else ""
         paths = _path_text(self.paths, k if self.classes else None, self.level)
         return "\n".join([self._caption(k) + predicted, *paths])
 
@@ -167,18 +161,18 @@ class Explanation:
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
         >>> plain = clf.explain([[36.0]])[0].to_dict()
-        >>> plain["class"], plain["probability"], plain["paths"][0]["steps"][1]["text"]
+        >>> plain["prediction"], plain["probability"], plain["paths"][0]["steps"][1]["text"]
         ('yes', [0.0, 1.0], 'x0 > 35 (is 36)')
         """
-        prediction: dict[str, Any] = {"mean": self.probability[0]}
+        classes: dict[str, Any] = {}
         if self.classes:
-            prediction = {
+            classes = {
                 "classes": [plain_label(label) for label in self.classes],
-                "class": plain_label(self.label),
                 "probability": list(self.probability),
             }
         return {
-            **prediction,
+            "prediction": plain_label(self.prediction),
+            **classes,
             "low": list(self.low),
             "high": list(self.high),
             "level": self.level,
@@ -187,7 +181,7 @@ class Explanation:
         }
 
 
-class Explanations(Sequence[Explanation]):
+class Explanations(Result[Explanation]):
     """Explanations of several rows, each computed on access.
 
     Parameters
@@ -202,7 +196,7 @@ class Explanations(Sequence[Explanation]):
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
     >>> rows = clf.explain([[36.0], [12.0]])
-    >>> len(rows), [row.label for row in rows]
+    >>> len(rows), [row.prediction for row in rows]
     (2, ['yes', 'no'])
     """
 
@@ -217,28 +211,23 @@ class Explanations(Sequence[Explanation]):
         self._codes = None if tree.is_regression else decide_rows(tree, table)
         self._shares = child_shares(tree, nodes)
 
+    __iter__ = Sequence.__iter__
+
     def __len__(self) -> int:
         return self._table.n_rows
 
-    @overload
-    def __getitem__(self, at: int) -> Explanation: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Explanation]: ...
-    def __getitem__(self, at: int | slice) -> Explanation | list[Explanation]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        i = range(len(self))[at]
+    def _entry(self, at: int) -> Explanation:
         classes = self._tree.schema.classes
         return Explanation(
             classes=classes,
-            label=None if self._codes is None else classes[self._codes[i]],
-            probability=tuple(self._probability[i].tolist()),
-            low=tuple(self._low[i].tolist()),
-            high=tuple(self._high[i].tolist()),
+            prediction=self._probability.item(at, 0) if self._codes is None else classes[self._codes[at]],
+            probability=tuple(self._probability[at].tolist()),
+            low=tuple(self._low[at].tolist()),
+            high=tuple(self._high[at].tolist()),
             level=self._level,
             paths=paths(
                 self._tree,
-                [column[i].item() for column in self._table.columns],
+                [column[at].item() for column in self._table.columns],
                 self._shares,
                 self._bounds,
             ),
@@ -254,39 +243,33 @@ class Explanations(Sequence[Explanation]):
         more = len(self) - len(tables)
         return "".join([*tables, f"<p>… and {pluralise(more, 'row')} more</p>"] if more else tables)
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return plain values, for JSON: one dict per row."""
-        return [row.to_dict() for row in self]
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns with a value per row: those of `hornbeam predict`, the leaf and the reasons.
+
+        `Explanation.to_dict` has all of one row, for JSON.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+        >>> clf.explain([[36.0], [12.0]]).to_frame()[["prediction", "p_yes", "leaf", "reasons"]]
+          prediction  p_yes  leaf                                reasons
+        0        yes    1.0     2  x0 > 35 moved yes from 0.333 to 1.000
+        1         no    0.0     1   x0 ≤ 35 moved no from 0.667 to 1.000
+        """
+        classes = self._tree.schema.classes
+        columns: dict[str, list[Any]] = {"prediction": self._probability[:, 0].tolist()}
+        if self._codes is not None:
+            columns["prediction"] = [classes[code] for code in self._codes.tolist()]
+            columns |= by_class("p", classes, self._probability)
+        columns |= by_class("low", classes, self._low) | by_class("high", classes, self._high)
+        ends = [max(row.paths, key=lambda path: path.share).steps[-1].node for row in self]
+        return columns | {"leaf": ends, "reasons": ["; ".join(map(str, row.reasons())) for row in self]}
 
 
-def explain(tree: Tree | HasTree, table: Any, level: float = 0.9) -> Explanations:
-    """Explain the predictions of rows.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    table : Table, array-like or data frame
-        Rows like those of `fit`.
-    level : float, default 0.9
-        Level of the intervals.
-
-    Returns
-    -------
-    Explanations
-        One per row.
-
-    Examples
-    --------
-    >>> from hornbeam import Table, TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"]).tree_
-    >>> explain(tree, Table.read([[float("nan")]], schema=tree.schema))
-    no 0.667, 90 % interval 0.168 to 0.980
-     node   rows  borrowed    raw  smoothed  because
-        0      3       0.0  0.667     0.667  every row
-    stops at node 0: x0 is missing, and no branch is for that
-    """
-    tree = single_tree(tree)
-    return Explanations(tree, read_rows(table, schema=tree.schema), level)
+def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
+    """Explain the predictions of rows, with intervals of this level."""
+    return Explanations(tree, table, level)
 
 
 def _path_text(paths: Sequence[DecisionPath], k: int | None, level: float) -> Iterator[str]:
@@ -307,18 +290,20 @@ def _path_grid(path: DecisionPath, k: int | None, level: float) -> Grid:
     if k is not None:
         for step in path.steps:
             raw = "-  " if isnan(step.raw(k)) else f"{step.raw(k):.3f}"
-            predicted = probability_text(step.belief[k])
+            predicted = probability_text(step.probability[k])
             rows.append([step.node, step.rows, f"{step.borrowed:.1f}", raw, predicted, step])
-        rows += [[""] * 4 + [probability_text(term.belief[k]), term.text(k)] for term in path.terms]
+        rows += [[""] * 4 + [probability_text(term.probability[k]), term.text(k)] for term in path.terms]
         return Grid("", [*counts, "  raw", "smoothed", "because"], rows, ">>>>><", note)
     for above, step in zip((None, *path.steps), path.steps, strict=False):
-        moved = "" if above is None else f"{step.belief[0] - above.belief[0]:+.4g}"
+        moved = "" if above is None else f"{step.probability[0] - above.probability[0]:+.4g}"
         raw = "-" if isnan(step.raw(None)) else mean_text(step.raw(None), 2)
         interval = f"{mean_text(step.low[0], 2)} to {mean_text(step.high[0], 2)}"
-        mean = mean_text(step.belief[0], 2)
+        mean = mean_text(step.probability[0], 2)
         rows.append([step.node, step.rows, f"{step.borrowed:.1f}", raw, mean, moved, interval, step])
     for term in path.terms:
-        rows.append([""] * 4 + [mean_text(term.belief[0], 2), f"{term.change[0]:+.4g}", "", term.text(0)])
+        rows.append(
+            [""] * 4 + [mean_text(term.probability[0], 2), f"{term.change[0]:+.4g}", "", term.text(0)]
+        )
     header = [*counts, f"{'raw':>8}", "smoothed", f"{'moved':>8}", f"{f'{100 * level:g} % interval':<20}"]
     return Grid("", [*header, "because"], rows, ">>>>>><", note)
 

@@ -1,104 +1,31 @@
 """Intervals of class probabilities and means, per node and per row."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
-from hornbeam.smoothing.interval_calibration import effective_size, node_variances
-from hornbeam.tree.evidence.base_rate import adjust_bound_to_prior
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree.evidence.base_rate import adjust_bound_to_rates
 from hornbeam.tree.evidence.fractional import next_slots
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.route import predict_rows, route
-from hornbeam.tree.statistics import mean_bounds, moved_rate_bounds, rate_bounds
+from hornbeam.tree.statistics import moved_rate_bounds
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
 
 
-def interval(
-    tree: Tree | HasTree, level: float = 0.9, nodes: NDArray[np.integer[Any]] | None = None
-) -> tuple[Floats, Floats]:
-    """Compute intervals of the true class rates, or of the true mean, of every node, or of some nodes.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    level : float, default 0.9
-        Probability that the interval holds the true rate.
-    nodes : int array, optional
-        Only these nodes are computed. Default: every node.
-
-    Returns
-    -------
-    low, high : float64 arrays of shape (n_nodes, n_classes)
-        Bounds around the belief of every node, per class; 0 and 1 for a node without rows. For a numeric target, bounds
-        around the mean, of shape (n_nodes, 1); infinite without rows. With `nodes`, a row for each of them.
-
-    Notes
-    -----
-    A node of probability p and effective size s (`hornbeam.smoothing.interval_calibration.effective_size`) has the
-    bounds of a beta distribution (`hornbeam.tree.statistics.rate_bounds`): for p = 0 the lower bound is 0 and
-    the upper one about 2 / s.
-
-    The interval of a mean is that of Student's t with s degrees of freedom, and the variance of
-    `hornbeam.smoothing.interval_calibration`.
-
-    The true rate is that of all rows that can reach the node, not of the training rows. A tree grown on other rows has
-    other nodes: the interval is conditional on this tree.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[0.0]] * 10 + [[1.0]] * 40, [0] * 10 + [0, 1] * 20
-    >>> low, high = interval(TreeClassifier(smoothing=None).fit(X, y).tree_)
-    >>> low[1:, 1].round(3), high[1:, 1].round(3)
-    (array([0.   , 0.366]), array([0.179, 0.634]))
-    """
-    tree = single_tree(tree)
-    nodes = np.arange(tree.n_nodes) if nodes is None else nodes
-    belief, size = tree.belief[nodes], effective_size(tree, nodes)[:, None]
-    if tree.is_regression:
-        return mean_bounds(belief, node_variances(tree, nodes)[:, None], size, level)
-    return rate_bounds(belief, size, level)
-
-
 def predict_interval(
-    tree: Tree | HasTree, table: Any, level: float = 0.9, *, factors: Floats | None = None, n_jobs: int = 1
+    tree: Tree, table: Table, level: float = 0.9, *, factors: Floats | None = None, n_jobs: int = 1
 ) -> tuple[Floats, Floats]:
     """Compute intervals of the class probabilities, or of the mean, of each row of a table.
 
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    table : Table, array-like or data frame
-    level : float, default 0.9
-        Probability that the interval holds the true rate.
-    factors : float64 array of shape (n_classes,), optional
-        Ratio of new to old base rate of each class (`hornbeam.tree.evidence.base_rate`).
-    n_jobs : int, default 1
-        Threads.
+    `factors` are the ratios of new to old base rate of each class (`hornbeam.tree.evidence.base_rate`).
 
-    Returns
-    -------
-    low, high : float64 arrays of shape (n_rows, n_classes)
-        The interval of the node where the row stops. If a missing value goes to every child, the mean of the bounds of
-        the children, weighted by their evidence. It assumes errors in the same direction, so it is the widest
-        possible interval of the average. In a leaf with slopes the bounds move with the prediction of the row: their
-        odds by the same factor, or their mean by the same amount. The slopes count as known.
-
-    Examples
-    --------
-    >>> from hornbeam import Table, TreeClassifier
-    >>> tree = TreeClassifier(smoothing=None).fit([[0.0]] * 10 + [[1.0]] * 10, [0] * 10 + [1] * 10).tree_
-    >>> low, high = predict_interval(tree, Table.read([[0.0]], schema=tree.schema))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([[0.821, 0.0]], [[1.0, 0.179]])
+    The interval of a row is that of the node where it stops. If a missing value goes to every child, it is the mean of
+    the bounds of the children, weighted by their evidence: that assumes errors in the same direction, so it is the
+    widest possible interval of the average. In a leaf with slopes the bounds move with the prediction of the row: their
+    odds by the same factor, or their mean by the same amount. The slopes count as known.
     """
-    tree = single_tree(tree)
-    table = read_rows(table, schema=tree.schema)
     nodes = stops(tree, table, n_jobs)
     bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read
     bounds[nodes] = np.hstack([*interval(tree, level, nodes), tree.belief[nodes]])
@@ -112,7 +39,7 @@ def predict_interval(
         belief = moved
     if factors is None:
         return low, high
-    return adjust_bound_to_prior(low, belief, factors), adjust_bound_to_prior(high, belief, factors)
+    return adjust_bound_to_rates(low, belief, factors), adjust_bound_to_rates(high, belief, factors)
 
 
 def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:

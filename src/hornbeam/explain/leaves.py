@@ -6,19 +6,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.checks import check_choice, check_flags
 from hornbeam.errors import ParameterError
-from hornbeam.explain.intervals import interval
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import interval_text, label_text, pluralise, prediction_text, rule_texts
-from hornbeam.grid import Grid
+from hornbeam.export.wording import interval_text, prediction_text, rule_texts
+from hornbeam.grid import Grid, Result, by_class
+from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.words import label_text, pluralise
 from hornbeam.typing import Counts, Floats, Label
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Leaves:
+class Leaves(Result[dict[str, Any]]):
     """Leaves, or all nodes, of a tree as columns; printed, a line per leaf.
 
     Parameters
@@ -33,7 +34,7 @@ class Leaves:
         Training rows.
     borrowed : ndarray of float64
         Rows borrowed from the ancestors; after cross-fitted smoothing, in units of the node's own rows.
-    raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
+    raw, probability, low, high : ndarray of float64 of shape (n_leaves, n_classes)
         Frequencies, smoothed probabilities, and the bounds of their intervals; for a numeric target, means, of shape
         (n_leaves, 1). Terms of leaves with slopes are not in them: they are the values of the leaf as a whole.
     tree : Tree
@@ -58,14 +59,11 @@ class Leaves:
     rows: Counts
     borrowed: Floats
     raw: Floats
-    smoothed: Floats
+    probability: Floats
     low: Floats
     high: Floats
     tree: Tree
     code: int | None = None
-
-    def __len__(self) -> int:
-        return len(self.node)
 
     @property
     def rule(self) -> list[str]:
@@ -92,32 +90,34 @@ class Leaves:
         return [terms_text(self.tree, node, self.code) for node in self.node.tolist()]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry per leaf and class, for a data frame; ``terms`` if a leaf has slopes.
+        """Return columns with a value per leaf.
+
+        ``prediction`` is the predicted class. The frequency, the probability and the bounds of each class are
+        ``raw_<class>``, ``p_<class>``, ``low_<class>`` and ``high_<class>``. For a numeric target ``prediction`` is the
+        mean, beside ``raw``, ``low`` and ``high``. ``terms`` is there if a leaf has slopes.
 
         Examples
         --------
-        >>> import pandas as pd
         >>> from hornbeam import TreeClassifier
         >>> leaves = TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]).leaves()
-        >>> pd.DataFrame(leaves.to_dict())[["node", "class", "smoothed", "high"]].round(2)
-           node class  smoothed  high
-        0     1    no       1.0   1.0
-        1     1   yes       0.0   0.9
-        2     2    no       0.0   0.9
-        3     2   yes       1.0   1.0
+        >>> leaves.to_frame()[["node", "prediction", "p_yes", "high_yes"]].round(2)
+           node prediction  p_yes  high_yes
+        0     1         no    0.0       0.9
+        1     2        yes    1.0       1.0
         """
-        k = len(self.classes) or 1
-        per_leaf = {name: np.repeat(getattr(self, name), k).tolist() for name in ("node", "rows", "borrowed")}
-        rule = [text for text in self.rule for _ in range(k)]
-        per_class = {
-            name: getattr(self, name).ravel().tolist() for name in ("raw", "smoothed", "low", "high")
+        columns: dict[str, list[Any]] = {
+            name: getattr(self, name).tolist() for name in ("node", "rows", "borrowed")
         }
-        named: dict[str, list[Any]] = {}
+        columns["rule"] = self.rule
+        if len(self.tree.slopes):
+            columns["terms"] = ["; ".join(texts) for texts in self.terms]
+        columns["prediction"] = self.probability[:, 0].tolist()
         if self.classes:
-            decided = [self.classes[code] for code in self.tree.decided[self.node].tolist() for _ in range(k)]
-            named = {"decided": decided, "class": list(self.classes) * len(self)}
-        terms = {"terms": ["; ".join(texts) for texts in self.terms for _ in range(k)]}
-        return {**per_leaf, "rule": rule, **(terms if len(self.tree.slopes) else {}), **named, **per_class}
+            columns["prediction"] = [self.classes[code] for code in self.tree.decided[self.node].tolist()]
+            columns |= by_class("p", self.classes, self.probability)
+        for name in ("raw", "low", "high"):
+            columns |= by_class(name, self.classes, getattr(self, name))
+        return columns
 
     def as_rules(self) -> str:
         """Write a rule per leaf: conditions, prediction, interval, number of rows, and terms.
@@ -147,14 +147,14 @@ class Leaves:
             ]
         return "\n".join(lines)
 
+    def __len__(self) -> int:
+        return len(self.node)
+
     def __repr__(self) -> str:
         above = "" if self.code is None else f"rates of {self.classes[self.code]}\n"
-        return above + self.grid().text()
+        return above + self._grid().text()
 
-    def _repr_html_(self) -> str:
-        return self.grid().html()
-
-    def grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """Return a table with the rates of the predicted class of each leaf, or of the class of interest, or its mean.
 
         The terms of a leaf stand below its rule.
@@ -163,7 +163,7 @@ class Leaves:
         shown = decided if self.code is None else [self.code] * len(self)
         raw, smoothed, low, high = (
             [f"{values.item(at, k):{'.3f' if self.classes else '.5g'}}" for at, k in enumerate(shown)]
-            for values in (self.raw, self.smoothed, self.low, self.high)
+            for values in (self.raw, self.probability, self.low, self.high)
         )
         caption = pluralise(len(self), "leaf", "leaves")
         if self.classes:
@@ -190,54 +190,20 @@ class Leaves:
 
 
 def leaves(
-    tree: Tree | HasTree,
+    tree: Tree,
     level: float = 0.9,
     *,
     inner: bool = False,
     positive: Label | None = None,
     by: Literal["node", "risk"] = "node",
 ) -> Leaves:
-    """List the leaves of a tree with their rows, rates and intervals.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    level : float, default 0.9
-        Level of the intervals (`interval`).
-    inner : bool, default False
-        Whether to list the inner nodes too.
-    positive : label, optional
-        The class of interest: every printed line has the rates of this class, so that leaves can be compared.
-    by : {"node", "risk"}, default "node"
-        The order: by node id, or the highest probability of `positive` first; for a numeric target, the highest mean
-        first. Ties are in the order of the node ids.
-
-    Returns
-    -------
-    Leaves
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier(smoothing=None).fit([[0.0]] * 3 + [[1.0]] * 5, [0] * 4 + [1] * 4).tree_
-    >>> leaves(tree, level=0.8, inner=True)
-     node   rows  borrowed  class    raw  smoothed    80 % interval  rule
-        0      8       0.0  0      0.500     0.500   0.258 to 0.742  every row
-        1      3       0.0  0      1.000     1.000   0.614 to 1.000  x0 ≤ 0.5
-        2      5       0.0  1      0.800     0.800   0.477 to 0.977  x0 > 0.5
-    >>> leaves(tree, positive=1, by="risk")
-    rates of 1
-     node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
-        2      5       0.0  1        0.800     0.800   0.396 to 0.989  x0 > 0.5
-        1      3       0.0  0        0.000     0.000   0.000 to 0.499  x0 ≤ 0.5
-    """
-    tree = single_tree(tree)
+    """List the leaves of a tree (`TreeClassifier.leaves`)."""
+    check_flags(inner=inner)
+    check_choice("by", by, ("node", "risk"))
     code = None if positive is None else class_code(tree.schema.classes, positive)
     node = np.arange(tree.n_nodes) if inner else np.flatnonzero(tree.skeleton.is_leaf)
     if by == "risk":
         node = node[np.argsort(-_risk(tree, code)[node], kind="stable")]
-    elif by != "node":
-        raise ParameterError(f"by={by!r}: expected 'node' or 'risk'.")
     raw = unsmoothed(tree)
     low, high = interval(tree, level, node)
     return Leaves(
@@ -247,7 +213,7 @@ def leaves(
         rows=tree.rows[node],
         borrowed=tree.borrowed[node],
         raw=raw[node],
-        smoothed=tree.belief[node],
+        probability=tree.belief[node],
         low=low,
         high=high,
         tree=tree,

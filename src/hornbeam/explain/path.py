@@ -10,20 +10,14 @@ from typing import Any
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
 from hornbeam.explain.row_terms import RowTerm, row_terms
-from hornbeam.export.wording import (
-    condition_dict,
-    condition_text,
-    feature_name,
-    known_text,
-    plain_label,
-    value_of,
-    value_text,
-)
-from hornbeam.tree import Condition, Tree
+from hornbeam.export.wording import known_text, value_of, value_text
+from hornbeam.tree import Condition
 from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.route import follow
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from hornbeam.tree.words import feature_name, plain_label
 from hornbeam.typing import Category
 
 type _Bounds = Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]]
@@ -45,7 +39,7 @@ class PathStep:
         Training rows at the node.
     counts : tuple of float
         Their weight in each class; for a numeric target, their weight, sum and sum of squares.
-    belief : tuple of float
+    probability : tuple of float
         The smoothed probability of each class; for a numeric target, the mean.
     borrowed : float
         Rows that the node borrowed.
@@ -59,7 +53,7 @@ class PathStep:
     >>> step = clf.explain([[36.0]])[0].paths[0].steps[-1]
     >>> print(step)
     x0 > 35 (is 36)
-    >>> step.node, step.rows, step.belief
+    >>> step.node, step.rows, step.probability
     (2, 1, (0.0, 1.0))
     """
 
@@ -68,7 +62,7 @@ class PathStep:
     value: Category | None
     rows: int
     counts: tuple[float, ...]
-    belief: tuple[float, ...]
+    probability: tuple[float, ...]
     borrowed: float
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
@@ -88,7 +82,7 @@ class PathStep:
         if self.condition is None:
             return "every row"
         value = known_text(self.condition.feature, self.value)
-        return f"{condition_text(self.condition)} (is {value})"
+        return f"{self.condition!s} (is {value})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -98,9 +92,9 @@ class PathStep:
             plain |= {
                 "feature": self.condition.feature.name,
                 "value": repr(value) if value in (inf, -inf) else value,
-                "condition": condition_dict(self.condition),
+                "condition": self.condition.to_dict(),
             }
-        counts = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
+        counts = {"rows": self.rows, "counts": list(self.counts), "probability": list(self.probability)}
         bounds = {"low": list(self.low), "high": list(self.high)} if self.low else {}
         return {**plain, **counts, **bounds, "borrowed": self.borrowed}
 
@@ -212,7 +206,7 @@ def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: _Bounds) -> 
         value=value,
         rows=tree.rows.item(node),
         counts=tuple((tree.evidence[node] * tree.unit).tolist()),
-        belief=tuple(tree.belief[node].tolist()),
+        probability=tuple(tree.belief[node].tolist()),
         borrowed=tree.borrowed.item(node),
         low=low,
         high=high,

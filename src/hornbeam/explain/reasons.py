@@ -8,15 +8,8 @@ from typing import Any
 
 from hornbeam.explain.path import DecisionPath
 from hornbeam.explain.row_terms import RowTerm
-from hornbeam.export.wording import (
-    condition_dict,
-    condition_text,
-    feature_name,
-    label_text,
-    mean_text,
-    plain_label,
-)
 from hornbeam.tree import Condition
+from hornbeam.tree.words import feature_name, label_text, mean_text, plain_label
 from hornbeam.typing import Label
 
 
@@ -26,7 +19,7 @@ class Reason:
 
     Parameters
     ----------
-    label : hashable or None
+    positive : hashable or None
         The class; None if the target is numeric.
     conditions : tuple of Condition
         The conditions on the feature that the row meets; several if the row has several paths, none of a term.
@@ -34,7 +27,7 @@ class Reason:
         Change of the probability, summed over all splits on the feature.
     before, after : float or None
         The probability before and after; None if the feature is tested at several nodes, or on several paths.
-    term : RowTerm, optional
+    term : object, optional
         The term of the leaf that is the reason, instead of conditions.
 
     Examples
@@ -48,7 +41,7 @@ class Reason:
     ('x0', 0.5)
     """
 
-    label: Label | None
+    positive: Label | None
     conditions: tuple[Condition, ...]
     change: float
     before: float | None = None
@@ -61,13 +54,13 @@ class Reason:
         return (self.term or self.conditions[0]).feature.name
 
     def __str__(self) -> str:
-        conditions = ", or ".join(map(condition_text, self.conditions))
+        conditions = ", or ".join(map(str, self.conditions))
         if self.term is not None:
             conditions = f"{feature_name(self.feature)} = {self.term.value_text}"
-        if self.label is None:
+        if self.positive is None:
             what, number = "the mean", mean_text
         else:
-            what, number = label_text(self.label), "{:.3f}".format
+            what, number = label_text(self.positive), "{:.3f}".format
         if self.before is None or self.after is None:
             return f"{conditions} moved {what} by {'+' * (self.change >= 0)}{number(self.change)}"
         return f"{conditions} moved {what} from {number(self.before)} to {number(self.after)}"
@@ -77,15 +70,15 @@ class Reason:
         return {
             "feature": self.feature,
             "text": str(self),
-            **({} if self.label is None else {"class": plain_label(self.label)}),
+            **({} if self.positive is None else {"positive": plain_label(self.positive)}),
             "change": self.change,
             "before": self.before,
             "after": self.after,
-            "conditions": [condition_dict(condition) for condition in self.conditions],
+            "conditions": [condition.to_dict() for condition in self.conditions],
         }
 
 
-def reasons(paths: Iterable[DecisionPath], label: Label | None, k: int) -> tuple[Reason, ...]:
+def reasons(paths: Iterable[DecisionPath], positive: Label | None, k: int) -> tuple[Reason, ...]:
     """Compute how far each feature moved the probability of class k, or the mean, on all paths of a row.
 
     The changes, the largest first, add up to the row's probability minus that of the root. A split changes the
@@ -103,23 +96,26 @@ def reasons(paths: Iterable[DecisionPath], label: Label | None, k: int) -> tuple
             assert step.condition is not None
             name = step.condition.feature.name
             on_path[name] = on_path[name] & step.condition if name in on_path else step.condition
-            before, after = above.belief[k], step.belief[k]
+            before, after = above.probability[k], step.probability[k]
             change[name] = change.get(name, 0.0) + path.share * (after - before)
             ends.setdefault(name, []).append((before, after))
         for name, condition in on_path.items():
             conditions.setdefault(name, {})[condition] = None
     found = [
         Reason(
-            label, tuple(conditions[name]), change[name], *(ends[name][0] if _once(paths, ends[name]) else ())
+            positive,
+            tuple(conditions[name]),
+            change[name],
+            *(ends[name][0] if _once(paths, ends[name]) else ()),
         )
         for name in change
     ]
     for path in paths:
-        before = path.steps[-1].belief[k]
+        before = path.steps[-1].probability[k]
         for term in path.terms:
-            after = term.belief[k]
+            after = term.probability[k]
             if any(term.change):
-                found.append(Reason(label, (), path.share * (after - before), before, after, term))
+                found.append(Reason(positive, (), path.share * (after - before), before, after, term))
             before = after
     return tuple(sorted(found, key=lambda reason: -abs(reason.change)))
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from hornbeam.data.schema import Feature
 from hornbeam.export.slope_text import change_text, factor_text, leaf_terms
-from hornbeam.export.wording import feature_name, plain_label, threshold_text, value_of, value_text
+from hornbeam.export.wording import value_of, value_text
 from hornbeam.kernels import elementary
-from hornbeam.tree import Tree
 from hornbeam.tree.condition import is_missing
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import feature_name, plain_label, threshold_text
 from hornbeam.typing import Category, Floats
 
 
@@ -33,7 +34,7 @@ class RowTerm:
         Added to the score of each class, or to the mean.
     log_factor : tuple of float
         Logarithm of the factor of the odds of each class against all others; empty for a numeric target.
-    belief : tuple of float
+    probability : tuple of float
         Probabilities, or the mean, after this term and those before it.
 
     Examples
@@ -44,7 +45,7 @@ class RowTerm:
     >>> leaf = Tree.raw(Schema((Feature("late"),), ("good", "bad")), Skeleton.leaf(), np.array([[4, 1]]))
     >>> slopes = Slopes.of([0], [0], low=[0], high=[4], centre=[1], slope=[[0, np.log(2)]])
     >>> term, = row_terms(with_slopes(leaf, slopes), 0, [3.0])
-    >>> term.text(1), round(term.factor(1), 6), [round(p, 6) for p in term.belief]
+    >>> term.text(1), round(term.factor(1), 6), [round(p, 6) for p in term.probability]
     ('late is 3: odds × 4', 4.0, [0.5, 0.5])
     """
 
@@ -53,7 +54,7 @@ class RowTerm:
     value_text: str
     change: tuple[float, ...]
     log_factor: tuple[float, ...]
-    belief: tuple[float, ...]
+    probability: tuple[float, ...]
 
     def factor(self, k: int) -> float:
         """Compute the factor of the odds of class k against all others; infinite if it is larger than any number."""
@@ -76,7 +77,7 @@ class RowTerm:
             "feature": self.feature.name,
             "value": value if value not in (float("inf"), float("-inf")) else repr(value),
             "change": list(self.change),
-            "belief": list(self.belief),
+            "probability": list(self.probability),
         }
 
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import inf, log
-from typing import Any
+from dataclasses import asdict, dataclass
+from math import inf, isfinite, log
+from typing import Any, ClassVar
 
 import numpy as np
 
+from hornbeam.checks import is_number
 from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
-from hornbeam.export.wording import label_text, rule_texts, threshold_text
-from hornbeam.grid import Grid, code_span
-from hornbeam.tree import Tree
+from hornbeam.export.wording import rule_texts
+from hornbeam.grid import Grid, Result, code_span
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.words import label_text, threshold_text
 from hornbeam.typing import Floats, Label
 
 _HEADER = ("segment", "if", "base points", "feature", "points", "within", "0 points at")
@@ -57,7 +59,7 @@ class ScoreTerm:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A leaf of a scorecard.
+    r"""A leaf of a scorecard.
 
     Parameters
     ----------
@@ -67,7 +69,17 @@ class Segment:
         The conditions on the path to it.
     points : float
         Base points: those of the leaf's own prediction.
-    terms : tuple of ScoreTerm
+    terms : tuple
+        The points of steps of features and of categories, each with `feature`, `points`, `step`, `within` (the range
+        that a value is limited to) and `reference` (the value with 0 points).
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [0], [3], [3]], ["good", "good", "bad", "bad"])
+    >>> print(*clf.scorecard(), sep="\n")
+    x0 ≤ 2: 519 points
+    x0 > 2: 455 points
     """
 
     node: int
@@ -75,16 +87,32 @@ class Segment:
     points: float
     terms: tuple[ScoreTerm, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
+        >>> clf.scorecard()[0].to_dict()["rule"]
+        'x0 ≤ 2'
+        """
+        return asdict(self)
+
+    def __str__(self) -> str:
+        terms = "".join(f"; {term.feature}: {term.text}" for term in self.terms)
+        return f"{self.rule}: {_rounded(self.points)} points{terms}"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scorecard:
+class Scorecard(Result[Segment]):
     """A tree of two classes as points: ``offset + factor * log odds``; printed, a table.
 
     Parameters
     ----------
     tree : Tree
     positive : label
-        The class that more points speak for.
+        The class of interest: more points mean a higher probability of this class.
     offset : float
         Points at odds of 1 to 1.
     factor : float
@@ -96,7 +124,7 @@ class Scorecard:
     --------
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [0], [3], [3]], ["good", "good", "bad", "bad"])
-    >>> scorecard(clf)
+    >>> clf.scorecard()
     | segment | if | base points | feature | points | within | 0 points at |
     |--:|---|--:|---|---|---|--:|
     | 1 | `x0 ≤ 2` | 519 |  |  |  |  |
@@ -105,18 +133,21 @@ class Scorecard:
     Points = 487.123 + 28.8539 × log odds of `good`.
     """
 
+    _COLUMNS: ClassVar = ("node", "rule", "points")
+    _ENTRIES: ClassVar = "segments"
+
     tree: Tree
     positive: Label
     offset: float
     factor: float
     segments: tuple[Segment, ...]
 
-    def points(self, table: Any) -> Floats:
+    def points(self, X: Any) -> Floats:
         """Compute the exact points of rows, not rounded.
 
         Parameters
         ----------
-        table : Table, array-like or data frame
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
             Rows like those of `fit`.
 
         Returns
@@ -128,11 +159,11 @@ class Scorecard:
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [0], [3], [3]], ["good", "good", "bad", "bad"])
-        >>> scorecard(clf).points([[0], [9]]).round(1)
+        >>> clf.scorecard().points([[0], [9]]).round(1)
         array([518.8, 455.4])
         """
         code = self.tree.schema.classes.index(self.positive)
-        probability = predict_rows(self.tree, read_rows(table, schema=self.tree.schema))
+        probability = predict_rows(self.tree, read_rows(X, schema=self.tree.schema))
         with np.errstate(divide="ignore"):
             score: Floats = np.log(probability[:, code]) - np.log(probability[:, 1 - code])
         return self.offset + self.factor * score
@@ -144,7 +175,7 @@ class Scorecard:
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
-        >>> scorecard(clf).to_markdown().splitlines()[2]
+        >>> clf.scorecard().to_markdown().splitlines()[2]
         '| 1 | `x0 ≤ 2` | 507 |  |  |  |  |'
         """
         # Only the number of the segment and the points hold no names from the data.
@@ -162,13 +193,32 @@ class Scorecard:
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
-        >>> "x0 ≤ 2" in scorecard(clf).to_html()
+        >>> "x0 ≤ 2" in clf.scorecard().to_html()
         True
         """
-        note = self._formula(label_text(self.positive))
-        return Grid("Scorecard", _HEADER, list(self._cells()), _ALIGN, note).html(most_rows=None)
+        return self._grid().html(most_rows=None)
 
-    def sql(self, **settings: Any) -> str:
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns with a value per segment; ``terms`` are texts.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
+        >>> clf.scorecard().to_frame().round()
+           node    rule  points terms
+        0     1  x0 ≤ 2   507.0
+        1     2  x0 > 2   467.0
+        """
+        terms = [[f"{term.feature}: {term.text}" for term in segment.terms] for segment in self.segments]
+        return Result.to_dict(self) | {"terms": ["; ".join(texts) for texts in terms]}
+
+    def _grid(self) -> Grid:
+        """Return a table with a row per term, or per segment without terms."""
+        note = self._formula(label_text(self.positive))
+        return Grid("Scorecard", _HEADER, list(self._cells()), _ALIGN, note)
+
+    def to_sql(self, **settings: Any) -> str:
         r"""Write a query that computes the prediction and the exact points of the rows of a table.
 
         Parameters
@@ -179,13 +229,13 @@ class Scorecard:
         Returns
         -------
         str
-            A query with the columns of `to_sql` and ``points``; NULL where the probability is 0 or 1.
+            A query with the columns of `hornbeam.export.to_sql` and ``points``; NULL where the probability is 0 or 1.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart", smoothing="laplace").fit([[0], [3]], ["good", "bad"])
-        >>> print(*scorecard(clf).sql(dialect="sqlite").splitlines()[:4], sep="\n")
+        >>> print(*clf.scorecard().to_sql(dialect="sqlite").splitlines()[:4], sep="\n")
         SELECT
           scored.*,
           CASE WHEN p_good > 0 AND p_bad > 0 THEN 487.122... + 28.853... * (LN(p_good) - LN(p_bad)) END AS points
@@ -230,34 +280,7 @@ def scorecard(
     base_odds: float = 50.0,
     points_to_double: float = 20.0,
 ) -> Scorecard:
-    """Write a tree of two classes as a scorecard: base points per segment, and points per step of each term.
-
-    Parameters
-    ----------
-    model : Tree or fitted TreeClassifier
-        Of two classes; with or without slopes.
-    positive : label, optional
-        The class that more points speak for. Default: the last class.
-    base_points : float, default 600
-        Points of a row with the odds `base_odds`.
-    base_odds : float, default 50
-        Probability of `positive` divided by that of the other class at `base_points`.
-    points_to_double : float, default 20
-        Points that double the odds; with a negative number more points speak against `positive`.
-
-    Returns
-    -------
-    Scorecard
-
-    Notes
-    -----
-    The exact points of a row are ``offset + factor * log odds``, with ``factor = points_to_double / log(2)`` and
-    ``offset = base_points - factor * log(base_odds)`` (`Scorecard.points`). Tables have rounded numbers, so points that
-    are added up by hand may differ by a few.
-
-    By hand: find the segment, begin with its base points, and add for each feature its points per step times the number
-    of steps from the value with 0 points to the row's value, which is first limited to the range; a missing value adds
-    nothing. For a category, add its points.
+    """Write a tree of two classes as a scorecard; parameters as in `TreeClassifier.scorecard`.
 
     Examples
     --------
@@ -277,7 +300,12 @@ def scorecard(
     if tree.n_classes != 2:
         found = "is numeric" if tree.is_regression else f"has {tree.n_classes} classes"
         raise ParameterError(f"the target {found}, and a scorecard is for two classes.")
-    if not 0 < base_odds < inf or not 0 < abs(points_to_double) < inf or not abs(base_points) < inf:
+    scale = (base_points, base_odds, points_to_double)
+    if (
+        not all(is_number(value) and isfinite(value) for value in scale)
+        or base_odds <= 0
+        or points_to_double == 0
+    ):
         raise ParameterError(
             f"base_points={base_points!r}, base_odds={base_odds!r} and points_to_double={points_to_double!r}: expected "
             "finite numbers, odds above 0, and points to double that are not 0."

@@ -8,26 +8,29 @@ polynomial in the indicators "feature is known", and Shapley values are integral
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.rows import read_rows
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.tree import Tree
+from hornbeam.grid import Grid, Result, by_class
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
-from hornbeam.typing import Floats
+from hornbeam.tree.words import feature_name, label_text, pluralise
+from hornbeam.typing import Floats, Label
 
 _CELLS = 1 << 20  # rows times quadrature nodes times features in one batch
 
 
-class ShapValues(NamedTuple):
-    """SHAP values of rows, and the base prediction.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShapValues(Result[dict[str, float]]):
+    """SHAP values of rows, and the base prediction; printed, the mean absolute value of each feature.
 
     Parameters
     ----------
@@ -36,58 +39,62 @@ class ShapValues(NamedTuple):
     base : float64 array of shape (n_classes,)
         The prediction if no feature is known: the mean over the training rows. The base and the values of a row add
         up to its prediction.
+    features : tuple of str
+        Names of the features.
+    classes : tuple of hashable
+        The class labels; empty if the target is numeric.
 
     Examples
     --------
-    >>> from hornbeam import Table, TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"]).tree_
-    >>> shap_values(tree, Table.read([[36.0]], schema=tree.schema)).base.round(3)
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> found = clf.shap_values([[36.0], [24.0]])
+    >>> found.base.round(3)
     array([0.667, 0.333])
+    >>> found
+    feature     no    yes
+    x0       0.500  0.500
+    mean absolute SHAP value of 2 rows
     """
 
     values: Floats
     base: Floats
+    features: tuple[str, ...]
+    classes: tuple[Label, ...]
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return columns with a value per row: ``<feature>_<class>``; for a numeric target, ``<feature>``.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+        >>> list(clf.shap_values([[36.0]]).to_dict())
+        ['x0_no', 'x0_yes']
+        """
+        columns: dict[str, list[float]] = {}
+        for at, name in enumerate(self.features):
+            columns |= by_class(name, self.classes, self.values[:, at])
+        return columns
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def _grid(self) -> Grid:
+        """Return a table with a row per feature: its mean absolute value, for each class."""
+        size = np.abs(self.values).mean(axis=0) if len(self.values) else self.values.sum(axis=0)
+        digits = ".3f" if self.classes else ".4g"
+        rows = [
+            [feature_name(name), *(f"{value:{digits}}" for value in sizes)]
+            for name, sizes in zip(self.features, size.tolist(), strict=True)
+        ]
+        header = ["feature", *(map(label_text, self.classes) if self.classes else ["value"])]
+        note = f"mean absolute SHAP value of {pluralise(len(self.values), 'row')}"
+        return Grid("SHAP values", header, rows, note=note)
 
 
-def shap_values(tree: Tree | HasTree, table: Any) -> ShapValues:
-    """Compute the exact path-dependent SHAP values of rows.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    table : Table, array-like or data frame
-        Rows like those of `fit`.
-
-    Returns
-    -------
-    ShapValues
-        The values, and the base prediction.
-
-    Raises
-    ------
-    ParameterError
-        If a leaf has slopes.
-
-    See Also
-    --------
-    hornbeam.export.to_shap : the arrays for ``shap.TreeExplainer``.
-
-    Notes
-    -----
-    For numeric splits the values are those of ``shap.TreeExplainer``. A split on a set of categories is one split here,
-    whereas shap needs a copy of the branch for each run of category positions.
-
-    Examples
-    --------
-    >>> from hornbeam import Table, TreeClassifier
-    >>> X = [[20.0, "a"], [30.0, "b"], [40.0, "a"], [50.0, "b"]]
-    >>> tree = TreeClassifier("cart", smoothing=None).fit(X, ["no", "no", "yes", "yes"]).tree_
-    >>> found = shap_values(tree, Table.read([[36.0, "b"]], schema=tree.schema))
-    >>> found.values[0, :, 1], found.base[1]
-    (array([0.5, 0. ]), np.float64(0.5))
-    """
-    tree = single_tree(tree)
-    table = read_rows(table, schema=tree.schema)
+def shap_values(tree: Tree, table: Table) -> ShapValues:
+    """Compute the exact path-dependent SHAP values of rows; `ParameterError` if a leaf has slopes."""
     if len(tree.slopes):
         raise ParameterError(
             f"{len(tree.slopes.leaves)} of {tree.n_leaves} leaves have slopes, and SHAP values are computed for leaves "
@@ -100,7 +107,7 @@ def shap_values(tree: Tree | HasTree, table: Any) -> ShapValues:
     for begin in range(0, table.n_rows, batch):
         rows = slice(begin, begin + batch)
         base = _add_leaves(tree, [column[rows] for column in table.columns], values[rows])
-    return ShapValues(values, base)
+    return ShapValues(values, base, tree.schema.names, tree.schema.classes)
 
 
 class _Player(NamedTuple):

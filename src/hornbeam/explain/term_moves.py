@@ -7,8 +7,9 @@ from dataclasses import replace
 from math import ceil, floor, inf, isnan, nextafter
 
 from hornbeam.export.slope_text import LeafTerm, leaf_terms
-from hornbeam.tree import Condition, Tree
+from hornbeam.tree import Condition
 from hornbeam.tree.condition import is_missing
+from hornbeam.tree.tree import Tree
 
 _HALVINGS = 60  # of a range: enough for every bit of a double
 _EXACT = 2.0**53  # integers below fit a double

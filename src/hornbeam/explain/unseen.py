@@ -10,12 +10,12 @@ import numpy as np
 
 from hornbeam.data.reading.columns import MISSING, UNSEEN
 from hornbeam.data.table import Table
-from hornbeam.grid import Grid
+from hornbeam.grid import Grid, Result
 from hornbeam.typing import Bools, Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Unseen:
+class Unseen(Result[dict[str, Any]]):
     """Counts of unseen categories and missing values per feature; it does not hold the values.
 
     Parameters
@@ -50,11 +50,8 @@ class Unseen:
     n_rows: int
     n_affected: int
 
-    def __len__(self) -> int:
-        return len(self.features)
-
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry per feature, for a data frame.
+        """Return columns with a value per feature.
 
         Examples
         --------
@@ -66,13 +63,7 @@ class Unseen:
         counts = {name: getattr(self, name).tolist() for name in ("tested", "unseen", "missing")}
         return {"feature": list(self.features), **counts}
 
-    def __repr__(self) -> str:
-        return self.grid().text()
-
-    def _repr_html_(self) -> str:
-        return self.grid().html()
-
-    def grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """Return a table with a row per feature."""
         shares = [f"{100 * count / self.n_rows:.1f} %" for count in self.unseen.tolist()]
         tested = ["yes" if is_tested else "no" for is_tested in self.tested.tolist()]
@@ -84,26 +75,7 @@ class Unseen:
 
 
 def unseen(table: Table, tested: Collection[str]) -> Unseen:
-    """Count the unseen categories and the missing values in rows.
-
-    Parameters
-    ----------
-    table : Table
-        Rows read with the schema of a model.
-    tested : collection of str
-        Names of the features that the model tests.
-
-    Returns
-    -------
-    Unseen
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([["red"], ["blue"]] * 3, ["no", "yes"] * 3).tree_
-    >>> unseen(Table.read([["red"], ["mauve"]], schema=tree.schema), ["x0"]).n_affected
-    1
-    """
+    """Count the unseen categories and the missing values in rows; `tested` are names of features."""
     features = table.schema.features
     nominal = [feature.is_nominal for feature in features]
     new = [

@@ -1,4 +1,4 @@
-"""Exports of a tree, or of rules, to text, pictures, source code, SQL and other runtimes.
+"""Exports of a tree to text, pictures, source code, SQL and other runtimes.
 
 In reading order:
 
@@ -9,13 +9,11 @@ In reading order:
 - `sql/`: queries
 - `runtime/`: ONNX, treelite, PMML and shap
 - `json_rules`: a tree as rules in JSON
-- `rule_list`: a list of rules as text, Markdown and plain values
 """
 
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.export.people.text import to_text
-from hornbeam.export.wording import condition_text
 from hornbeam.lazy import lazy_attribute
 
 if TYPE_CHECKING:
@@ -24,25 +22,17 @@ if TYPE_CHECKING:
     from hornbeam.export.people.html import to_html
     from hornbeam.export.people.markdown import to_markdown
     from hornbeam.export.people.svg import to_svg
-    from hornbeam.export.rule_list import rules_dict, rules_markdown, rules_text
     from hornbeam.export.runtime.matrix import to_matrix
     from hornbeam.export.runtime.onnx import to_onnx
     from hornbeam.export.runtime.pmml import to_pmml
     from hornbeam.export.runtime.shap import to_shap
     from hornbeam.export.runtime.treelite import to_treelite
-    from hornbeam.export.source.c import to_c
+    from hornbeam.export.source.c.source import to_c
     from hornbeam.export.source.javascript import to_javascript
     from hornbeam.export.source.python import to_python
-    from hornbeam.export.source.vectors import TestVectors
-    from hornbeam.export.sql.queries import rules_where, to_sql
+    from hornbeam.export.sql.queries import to_sql
 
 __all__ = [
-    "TestVectors",
-    "condition_text",
-    "rules_dict",
-    "rules_markdown",
-    "rules_text",
-    "rules_where",
     "to_c",
     "to_dot",
     "to_html",
@@ -61,12 +51,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "TestVectors": ".source.vectors",
-    "rules_dict": ".rule_list",
-    "rules_markdown": ".rule_list",
-    "rules_text": ".rule_list",
-    "rules_where": ".sql.queries",
-    "to_c": ".source.c",
+    "to_c": ".source.c.source",
     "to_dot": ".people.dot",
     "to_html": ".people.html",
     "to_javascript": ".source.javascript",

@@ -1,11 +1,11 @@
-"""Checks of the arguments of an export: length of paths, limits, names and test rows."""
+"""Checks of the arguments of an export: length of paths, limits and names."""
 
+import re
 from typing import Any
 
-from hornbeam.data.table import Table
-from hornbeam.errors import ExportError, ParameterError, SchemaError
-from hornbeam.tree import Tree
+from hornbeam.errors import ExportError
 from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path_tests
 
 _MAX_PATH_TESTS = 2_000_000  # some hundred megabytes of text
@@ -43,11 +43,9 @@ def check_no_slopes(tree: Tree, target: str) -> None:
         )
 
 
-def check_limit(name: str, limit: int | None, least: int, unlimited: str = "") -> None:
-    """Raise `ParameterError` if a limit is too small; None means no limit."""
-    if limit is not None and limit < least:
-        none = f", or None for {unlimited}" if unlimited else ""
-        raise ParameterError(f"{name} is {limit}, expected {least} or more{none}")
+def is_name(text: Any, pattern: str) -> bool:
+    """Whether an argument is a text that matches a pattern of ASCII letters."""
+    return isinstance(text, str) and re.fullmatch(pattern, text, re.ASCII) is not None
 
 
 def check_text(text: str) -> None:
@@ -58,17 +56,3 @@ def check_text(text: str) -> None:
         raise ExportError(
             f"{text!r} is not valid Unicode, expected text a file can hold. Rename it."
         ) from error
-
-
-def check_table(tree: Tree, table: Any) -> None:
-    """Raise `SchemaError` unless test vectors are a table of the tree's features."""
-    if not isinstance(table, Table):
-        raise SchemaError(
-            f"The vectors are a {type(table).__name__}; expected a Table. Read rows X with "
-            "Table.read(X, schema=tree.schema)."
-        )
-    if table.schema.features != tree.schema.features:
-        raise SchemaError(
-            "The vectors' table has other features than the tree; expected the same names, kinds and "
-            "categories. Read it with Table.read(X, schema=tree.schema)."
-        )

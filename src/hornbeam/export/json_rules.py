@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.checks import check_whole
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.data.table import Table
 from hornbeam.export.checks import check_path_tests
 from hornbeam.export.source.vectors import TestVectors
-from hornbeam.export.wording import plain_label
 from hornbeam.kernels.elementary import log
-from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.words import plain_label
 
 type _Conditions = list[dict[str, Any]]
 
@@ -38,15 +38,15 @@ _READING_SLOPES = (
 )
 
 
-def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table | None = None) -> str:
+def to_json(model: Tree | HasTree, *, indent: int | None = None, vectors: Any = None) -> str:
     """Write a tree as a list of rules in JSON: one for each node where rows can stop.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     indent : int, optional
         Spaces of indentation; default one line.
-    vectors : Table, optional
+    vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the rules, each with its node and probabilities, or mean.
 
     Returns
@@ -72,7 +72,8 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     [{'feature': 'x0', 'above': 0.5}] [0.2, 0.8]
     [{'feature': 'x0', 'missing': 1}] [0.5, 0.5]
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
+    check_whole("indent", indent, 0, none="one line")
     check_path_tests(tree, "JSON")
     schema = tree.schema
     document: dict[str, Any] = {

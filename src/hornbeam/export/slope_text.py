@@ -14,9 +14,10 @@ from math import exp, floor, inf, log, log10
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.export.wording import feature_name, label_text, number_text, threshold_text
-from hornbeam.tree import Slopes, Tree
+from hornbeam.tree import Slopes
 from hornbeam.tree.condition import is_missing
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import feature_name, label_text, number_text, threshold_text
 from hornbeam.typing import Floats, Label
 
 _MOST_CLASSES = 3  # listed in a term

@@ -7,28 +7,35 @@ drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import floor, inf, isfinite, isinf, isnan
-from typing import Any
+from math import isnan
 
 import numpy as np
 
-from hornbeam.data.schema import Feature, Kind
-from hornbeam.tree import Tree
+from hornbeam.data.schema import Feature
 from hornbeam.tree.condition import (
     Condition,
     is_missing,
     merge_conditions,
     merged_path_conditions,
     path_conditions,
-    shorter_side,
 )
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import (
+    feature_name,
+    label_text,
+    mean_text,
+    membership_text,
+    number_text,
+    probability_text,
+    shortened,
+    threshold_text,
+)
 from hornbeam.typing import Category, Floats
 
 _MAX_CLASSES = 4  # in the evidence of a node
 _MAX_DIGITS = 9  # of a threshold that is not written exactly
-_EXPONENT = 1e9  # larger rounded numbers are written with an exponent
 
 
 def branches(
@@ -93,87 +100,6 @@ def _cut_short(test: str, letters: int) -> str:
     return f"{listed[: letters - 1]}…"
 
 
-def condition_text(condition: Condition, max_categories: int | None = None) -> str:
-    """Write a condition on one feature.
-
-    Parameters
-    ----------
-    condition : Condition
-    max_categories : int, optional
-        Longer lists of categories are cut, with the number of those left out; whole lists if not given.
-
-    Returns
-    -------
-    str
-        A set of more than three categories is written by its complement if that is smaller. Either way it is exact for
-        the categories of the training data; a new category meets no condition on that feature.
-
-    Examples
-    --------
-    >>> from hornbeam.data.schema import Feature, Kind
-    >>> condition_text(Condition(0, Feature("age"), above=18.0, at_most=65.0))
-    '18 < age ≤ 65'
-    >>> condition_text(Condition(1, Feature("colour", Kind.NOMINAL, ("blue", "red")), among=(1,), missing=True))
-    'colour = red or missing'
-    """
-    name = feature_name(condition.feature.name)
-    if not condition.known:
-        return f"{name} missing" if condition.missing else f"{name} impossible"
-    text = _known(condition, name, max_categories)
-    return f"{text} or missing" if condition.missing else text
-
-
-def _known(condition: Condition, name: str, max_categories: int | None) -> str:
-    """Write the condition on a value that is not missing."""
-    feature, above, at_most = condition.feature, condition.above, condition.at_most
-    if condition.among is not None:
-        return f"{name} {membership_text(feature, condition.among, max_categories)}"
-    low = None if above is None else threshold_text(feature, above)
-    high = None if at_most in (None, inf) else threshold_text(feature, at_most)
-    if high is None:
-        return f"{name} known" if low is None else f"{name} > {low}"
-    return f"{name} ≤ {high}" if low is None else f"{low} < {name} ≤ {high}"
-
-
-def membership_text(feature: Feature, codes: Sequence[int], max_categories: int | None = None) -> str:
-    """Write that a value is in a set of categories, or, where that is shorter, not in the complement.
-
-    Exact for every category of the feature. A category that the training data did not have is in no set, also not in
-    one that is written by its complement. Lists of more than `max_categories` are cut, with the number of those left
-    out. `codes` are ascending.
-    """
-    listed, left_out = shorter_side(codes, len(feature.categories))
-    names = [label_text(feature.categories[code]) for code in listed[:max_categories]]
-    if len(listed) > len(names):
-        names.append(f"… {len(listed) - len(names)} more")
-    elif len(listed) == 1:
-        return f"≠ {names[0]}" if left_out else f"= {names[0]}"
-    if not listed:
-        return "known" if left_out else ""
-    return f"{'not in' if left_out else 'in'} {{{', '.join(names)}}}"
-
-
-def threshold_text(feature: Feature, threshold: float, digits: int | None = None) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else as a number."""
-    if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
-        return label_text(feature.categories[floor(threshold)])
-    return number_text(threshold, digits)
-
-
-def number_text(value: float, digits: int | None = None) -> str:
-    """Write a number as the shortest decimal that is read back exactly, or rounded to about `digits` digits.
-
-    A short number stays exact, and no digit before the point is rounded away.
-    """
-    exact = repr(value + 0.0).removesuffix(".0")
-    if digits is None or len(exact) <= digits + 2:
-        return exact
-    whole = len(str(int(abs(value)))) if 1 <= abs(value) < _EXPONENT else 1
-    short = f"{value:.{max(digits, whole)}g}"
-    # The largest finite number, rounded up, would be infinite.
-    return short if isinf(float(short)) == isinf(value) else number_text(value, digits + 1)
-
-
 def threshold_digits(tree: Tree, digits: int = 4) -> list[int]:
     """Count for every feature the digits that keep its thresholds distinct: `digits`, or a few more."""
     skeleton = tree.skeleton
@@ -185,12 +111,6 @@ def threshold_digits(tree: Tree, digits: int = 4) -> list[int]:
         )
         found.append(next(enough, _MAX_DIGITS))
     return found
-
-
-def probability_text(p: float, decimals: int = 3) -> str:
-    """Write a probability with three decimals, or fewer; only 1 itself is written as 1."""
-    # A probability below 1 must not be written as 1.
-    return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
 
 
 def prediction_text(
@@ -206,11 +126,6 @@ def prediction_text(
     name = label_text(tree.schema.classes[code])
     probability = probability_text(tree.belief.item(node, code), decimals)
     return name if max_letters is None else shortened(name, max_letters), probability
-
-
-def mean_text(value: float, decimals: int = 3) -> str:
-    """Write a mean with six digits, or with four if `decimals` is below 3; digits before the point stay."""
-    return number_text(value, 6 if decimals >= 3 else 4)
 
 
 def scale_text(tree: Tree) -> str:
@@ -251,43 +166,6 @@ def _amount(steps: np.int64, unit: float) -> str:
     return str(steps) if unit == 1 else f"{steps * unit:.6g}"
 
 
-def feature_name(name: str) -> str:
-    """Write the name of a feature on one line, quoted if a part of it would be invisible."""
-    clear = name.isprintable() and name and name == name.strip() and name[0] not in "'\""
-    return name if clear else repr(name)
-
-
-def label_text(value: object) -> str:
-    """Write a category or label so that it cannot be mistaken for another or for a part of a drawing."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        clear = value.isprintable() and value and value == value.strip() and not set(value) & set("{},'\"\\")
-        return value if clear and not _is_ambiguous(value) else repr(value)
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(value))
-
-
-def plain_label(value: object) -> str | int | float | bool:
-    """Convert a category or label to a plain value that source code can hold; other types to their `repr`."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    # A subclass may override `repr`: only the plain types are safe in source code.
-    for kind in (bool, int, float, str):
-        if isinstance(value, kind):
-            return kind(value)
-    return repr(value)
-
-
-def pluralise(n: int, one: str, many: str | None = None) -> str:
-    """Write a number with its noun."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def shortened(text: str, width: int) -> str:
-    """Cut a text that is too long."""
-    return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
 def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> str:
     """Write the items of a table in source code, with commas, in lines of about this width."""
     lines, line = [], indent
@@ -298,25 +176,6 @@ def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> 
             line = indent
         line += cell
     return "\n".join([*lines, line.rstrip()])
-
-
-def _is_ambiguous(text: str) -> bool:
-    if text in {"missing", "True", "False", "None"} or text.startswith(("… ", "of ")) or "or missing" in text:
-        return True
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def condition_dict(condition: Condition) -> dict[str, Any]:
-    """Return a condition as plain values, for JSON."""
-    bounds = {"above": condition.above, "at_most": condition.at_most}
-    plain: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
-    if condition.among is not None:
-        plain["among"] = [plain_label(condition.feature.categories[code]) for code in condition.among]
-    return {"text": condition_text(condition), **plain, "missing": condition.missing}
 
 
 def rule_text(tree: Tree, node: int) -> str:
@@ -332,7 +191,7 @@ def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
 
 
 def _all_of(conditions: Iterable[Condition]) -> str:
-    return " and ".join(map(condition_text, conditions)) or "every row"
+    return " and ".join(map(str, conditions)) or "every row"
 
 
 def value_of(feature: Feature, value: float) -> Category | None:

@@ -9,6 +9,7 @@ Read in this order:
 - `category_order`: one order of many categories for the whole tree
 - `search`: settings and rows to rules for the kernels, and the weights of rows in the search for splits
 - `grower`: the two ways to grow, and growth from rows in memory
+- `samples`: trees of several samples of the same rows, side by side
 - `parallel`: growth from rows in memory with several threads
 - `levelwise`: growth level by level through an engine, for rows that are not in memory
 - `leafwise`: growth best first on gradients, for boosting
@@ -17,9 +18,3 @@ Read in this order:
 - `split_gains`: the histogram of a node, and the gains of its splits
 - `watch`: progress reports and interruption
 """
-
-from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.grower import Grower
-from hornbeam.growing.impurity import impurity
-
-__all__ = ["Criterion", "Grower", "Missing", "Nominal", "impurity"]

@@ -18,7 +18,6 @@ from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
 from hornbeam.growing.count_encoded import encoded_sums, skeleton_to_code_tree
 from hornbeam.growing.levelwise.nodes import NodeList, OpenNode
-from hornbeam.growing.split_gains import gain_of_children
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, PathRules, Rows, Split
@@ -155,6 +154,8 @@ class ForcedTop:
         key: int = 0,
     ) -> Self:
         """Make the nodes, given the evidence and number of rows that stop at each node (`count_stopped`)."""
+        from hornbeam.growing.split_gains import gain_of_children  # imported only for forced splits
+
         stopped, rows = counted[:, :-1].copy(), counted[:, -1].copy()
         total, n_rows = pull_up(skeleton, stopped), pull_up(skeleton, rows)
         top = cls(NodeList(spec), begin=np.zeros(skeleton.n_nodes, np.int64))

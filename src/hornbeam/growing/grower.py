@@ -24,6 +24,8 @@ from hornbeam.tree.evidence.count import recount
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes, Floats
 
+QUICK_CODES = 1_000_000  # with fewer the kernel ends before an interrupt matters
+
 
 class Grower(GrowthSettings):
     """Parameters and procedure of growing a tree.
@@ -32,7 +34,7 @@ class Grower(GrowthSettings):
     ----------
     criterion : Criterion or str
         Measure of the gain of a split.
-    nominal : Nominal or str
+    nominal_split : Nominal or str
         How nominal features split.
     missing : Missing or str
         Where a row goes whose tested value is missing.
@@ -52,7 +54,7 @@ class Grower(GrowthSettings):
         Minimum of the gain times the node's share of all weight.
     max_leaf_nodes : int or None
         Largest number of leaves; the splits with the largest gain are kept. None: no limit.
-    monotone : tuple of int or None
+    monotonic_cst : tuple of int or None
         For two classes: +1 where the probability of the second class must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere. For a numeric target: the same for the mean.
     max_features : int or None
@@ -66,7 +68,7 @@ class Grower(GrowthSettings):
     design_effect : float
         Number of rows of weight 1 that count as one independent row: above 1 for rows drawn with replacement. Only the
         correction uses it.
-    interactions : tuple of tuples of int, "pairwise", "no_interactions" or None
+    interaction_cst : tuple of tuples of int, "pairwise", "no_interactions" or None
         Groups of features that may occur together on a path: one group must contain all features of a path. Features
         in no group form one more group. "pairwise": all pairs; "no_interactions": each feature alone; None: all may
         occur together.
@@ -74,7 +76,7 @@ class Grower(GrowthSettings):
         Whether a feature splits at most one node of a path.
     forbidden_below : tuple of pairs of int or None
         Pairs of features, of which the second may not split a node below a split of the first.
-    forced : tuple of ForcedSplit or None
+    forced_splits : tuple of ForcedSplit or None
         The splits that the tree begins with (`hornbeam.growing.forced_splits.forced_splits` of a skeleton); growing
         goes on from its leaves. They are kept whatever their gain and the sizes of their children.
 
@@ -90,7 +92,10 @@ class Grower(GrowthSettings):
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+    >>> from hornbeam.data.binning.bins import Bins
+    >>> from hornbeam.data.sources import MemorySource
+    >>> from hornbeam.engines import LocalEngine
+    >>> from hornbeam.tree import Table
     >>> table = Table.read(np.array([[1.0], [2.0], [3.0], [4.0]]), ["a", "a", "b", "b"])
     >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=None)
     >>> Grower().grow(table, bins).n_leaves
@@ -230,7 +235,7 @@ def grow_in_memory(
     n_jobs: int = 1,
     key: int = 0,
     watch: Watch | None = None,
-    quick_codes: int = 1_000_000,
+    quick_codes: int = QUICK_CODES,
     serial_rows: int = 50_000,
     smallest_grain: int = 8_192,
 ) -> Tree:
@@ -243,36 +248,59 @@ def grow_in_memory(
     settings.check_target(table.schema)
     codes = bins.encode(table, n_jobs) if codes is None else codes
     progress = Watch() if watch is None else watch
-
-    def grow_nodes(rows: Rows, spec: GrowthSpec, top: ForcedTop | None) -> Nodes:
-        def grow_serially() -> Nodes:
-            if top is None:
-                root = NodeRange.root(rows.n_rows, spec, key)
-                return subtree.grow(rows, spec, root, progress.progress_slot())
-            return attach_subtrees(
-                top.node_list.nodes(),
-                [
-                    (leaf.node, subtree.grow(rows, spec, leaf.node_range, progress.progress_slot()))
-                    for leaf in top.leaves
-                ],
-            )
-
-        fractional = spec.rules.missing == subtree.Missing.fractional
-        if rows.codes.size < quick_codes and not fractional:
-            return grow_serially()
-        if n_jobs == 1 or rows.n_rows < serial_rows or fractional:
-            return progress.run(grow_serially)
-        with Pool(n_jobs) as pool:
-            parallel = ParallelGrower(rows, spec, n_jobs, pool, key, smallest_grain, top)
-            return progress.run(lambda: parallel.grow(progress))
-
     rows, search = search_table(settings, table, bins, codes)
     spec = search.spec
-    skeleton, top = settings.forced_skeleton(table.schema), None
-    if skeleton is not None:
-        top, rows = ForcedTop.count(skeleton, bins, spec, rows, key)
-    nodes, thresholds = grow_nodes(rows, spec, top), {} if top is None else top.thresholds
+    rows, top = forced_top(settings, table.schema, bins, spec, rows, key)
+
+    fractional = spec.rules.missing == subtree.Missing.fractional
+    if n_jobs == 1 or rows.n_rows < serial_rows or rows.codes.size < quick_codes or fractional:
+        nodes = grow_serially(rows, spec, top, key, progress, quick_codes)
+    else:
+        with Pool(n_jobs) as pool:
+            parallel = ParallelGrower(rows, spec, n_jobs, pool, key, smallest_grain, top)
+            nodes = progress.run(lambda: parallel.grow(progress))
+    thresholds = {} if top is None else top.thresholds
     tree = build_tree_of_table(settings, nodes, bins, table, spec.rules.unit, thresholds)
-    if table.class_weight is None:
-        return tree
-    return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
+    return tree if table.class_weight is None else recount(tree, table, class_weights_step(table))
+
+
+def forced_top(
+    settings: GrowthSettings, schema: Schema, bins: Bins, spec: GrowthSpec, rows: Rows, key: int
+) -> tuple[Rows, ForcedTop | None]:
+    """Return the rows in the order of the leaves of the forced splits, and those splits; None without any."""
+    skeleton = settings.forced_skeleton(schema)
+    if skeleton is None:
+        return rows, None
+    top, rows = ForcedTop.count(skeleton, bins, spec, rows, key)
+    return rows, top
+
+
+def grow_serially(
+    rows: Rows, spec: GrowthSpec, top: ForcedTop | None, key: int, progress: Watch, quick_codes: int
+) -> Nodes:
+    """Grow the nodes of one tree by one thread, below the forced splits if there are any.
+
+    With fewer codes than `quick_codes` it is the calling thread.
+    """
+
+    def grow() -> Nodes:
+        if top is None:
+            root = NodeRange.root(rows.n_rows, spec, key)
+            return subtree.grow(rows, spec, root, progress.progress_slot())
+        return attach_subtrees(
+            top.node_list.nodes(),
+            [
+                (leaf.node, subtree.grow(rows, spec, leaf.node_range, progress.progress_slot()))
+                for leaf in top.leaves
+            ],
+        )
+
+    if rows.codes.size < quick_codes and spec.rules.missing != subtree.Missing.fractional:
+        return grow()
+    return progress.run(grow)
+
+
+def class_weights_step(table: Table) -> Step:
+    """Return the step that counts rows at their own weights, where class weights have chosen the splits."""
+    assert table.class_weight is not None
+    return Step.of("recount", class_weight=tuple(table.class_weight.tolist()))

@@ -40,7 +40,7 @@ def impurity(counts: ArrayLike, criterion: Criterion | str = Criterion.ENTROPY) 
 
     See Also
     --------
-    hornbeam.candidate_splits : gain of all splits of a node.
+    hornbeam.TreeClassifier.candidate_splits : gain of all splits of a node.
 
     Examples
     --------

@@ -47,7 +47,9 @@ class GrownTree(NamedTuple):
         """Build the tree that predicts these numbers, one per node."""
         nodes, n_nodes = self.nodes, len(belief)
         order = level_order(nodes.parent, nodes.slot)
-        return Tree(
+        # The kernel keeps the invariants; a step of a loss may be infinite, which the check reports.
+        make = Tree._unchecked if np.isfinite(belief).all() else Tree
+        return make(
             schema=encoded.table.schema,
             skeleton=build_skeleton(nodes, encoded.bins, order),
             evidence=np.column_stack([nodes.evidence[order], np.zeros(n_nodes, np.int64)]),
@@ -56,6 +58,7 @@ class GrownTree(NamedTuple):
             gain=nodes.gain[order],
             belief=belief[order, None],
             borrowed=np.zeros(n_nodes),
+            history=(),
         )
 
 
@@ -75,7 +78,7 @@ class Leafwise:
         Added to the sum of hessians of every node.
     max_features : int or None, default None
         Number of features that a node tries, drawn anew for each node; None: all.
-    monotone : tuple of int or None, default None
+    monotonic_cst : tuple of int or None, default None
         For each feature +1 where the prediction must not fall as it rises, -1 where it must not rise, 0 elsewhere.
     corrected : bool, default True
         Whether features are compared by S-values (`Grower`), if a nominal feature has more than two categories.
@@ -93,7 +96,7 @@ class Leafwise:
     min_samples_leaf: int = 20
     l2_regularization: float = 0.0
     max_features: int | None = None
-    monotone: tuple[int, ...] | None = None
+    monotonic_cst: tuple[int, ...] | None = None
     corrected: bool = True
 
     def __post_init__(self) -> None:
@@ -105,7 +108,7 @@ class Leafwise:
             raise ParameterError(
                 f"l2_regularization={self.l2_regularization}: expected a number of at least 0.0."
             )
-        check_monotone(self.monotone)
+        check_monotone(self.monotonic_cst)
 
     def terms(self, encoded: EncodedTable) -> GrowthSpec:
         """Return the specification that all trees share; `grow` adds the units of each tree."""
@@ -118,7 +121,7 @@ class Leafwise:
         rules.rounding = 0.5
         rules.corrected = self.corrected and bool((encoded.bins.n_codes[encoded.bins.nominal] > 2).any())
         rules.rows_per_row = 1.0
-        bins, monotone = encoded.bins, monotone_array(self.monotone, encoded.table.schema)
+        bins, monotone = encoded.bins, monotone_array(self.monotonic_cst, encoded.table.schema)
         criterion = CRITERIA["squared_error"]
         return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), monotone, None, 1, criterion, rules)
 

@@ -64,7 +64,7 @@ class Search:
         """Complete a specification (`make_spec`) by the rules that follow from the rows."""
         missing, shift = settings.missing, 0
         if missing is Missing.FRACTIONAL and totals.largest_divided:
-            refuse_fractional(settings.monotone)
+            refuse_fractional(settings.monotonic_cst)
             shift = max(0, _FRACTION_BITS - (totals.largest_divided * totals.n_rows).bit_length())
         elif missing is Missing.FRACTIONAL:
             missing = Missing.OWN
@@ -112,7 +112,7 @@ def make_spec(settings: GrowthSettings, schema: Schema, bins: Bins) -> GrowthSpe
             f"The target has {schema.n_classes:,} classes; at most {MAX_CLASSES:,} are supported. "
             "Merge the rare ones, or fit a regression tree if the target is numeric."
         )
-    nominal, monotone = bins.nominal.astype(np.uint8), monotone_array(settings.monotone, schema)
+    nominal, monotone = bins.nominal.astype(np.uint8), monotone_array(settings.monotonic_cst, schema)
     gaps = bins.cell_values() if settings.criterion is Criterion.GAIN_RATIO else None
     kind = "entropy" if settings.criterion is Criterion.GAIN_RATIO else settings.criterion.value
     n_classes = 1 if schema.is_regression else schema.n_classes
@@ -122,7 +122,7 @@ def make_spec(settings: GrowthSettings, schema: Schema, bins: Bins) -> GrowthSpe
 
 def _rules(settings: GrowthSettings, missing: Missing, unit: float, weight: int, totals: RowTotals) -> Rules:
     rules = Rules()
-    rules.nominal = getattr(subtree.Nominal, settings.nominal)
+    rules.nominal = getattr(subtree.Nominal, settings.nominal_split)
     rules.missing = getattr(subtree.Missing, missing)
     rules.gain_ratio = settings.criterion is Criterion.GAIN_RATIO
     rules.corrected = settings.corrected and not rules.gain_ratio
@@ -149,24 +149,35 @@ def _rules(settings: GrowthSettings, missing: Missing, unit: float, weight: int,
 
 def search_table(settings: GrowthSettings, table: Table, bins: Bins, codes: Codes) -> tuple[Rows, Search]:
     """Return the rows of a table in the weights of the search, and the search; ``codes`` is not copied."""
-    rows, factors = coded_rows(table, codes), None
-    own_weight = _total_weight(rows)
+    rows = coded_rows(table, codes)
+    if rows.weight is not None and table.class_weight is None:
+        rows = rows._replace(weight=rows.weight.copy())  # growing reorders it
+    return search_rows(settings, table, rows, bins, make_spec(settings, table.schema, bins))
+
+
+def search_rows(
+    settings: GrowthSettings, table: Table, rows: Rows, bins: Bins, spec: GrowthSpec
+) -> tuple[Rows, Search]:
+    """Return rows in the weights of the search, and the search.
+
+    The rows are those of a table, or some of them with other weights in steps of the same unit; `spec` is that of the
+    table (`make_spec`).
+    """
+    own_weight, factors, weight = _total_weight(rows), None, rows.weight
     if table.class_weight is not None:
         factors = ClassFactors.of(table.class_weight, rows.weight, table.unit, rows.label)
         rows = weigh_classes(rows, factors)
-    elif rows.weight is not None:
-        rows = rows._replace(weight=rows.weight.copy())  # growing reorders it
     totals = RowTotals(
-        table.n_rows, table.unit, own_weight, own_weight if factors is None else _total_weight(rows)
+        rows.n_rows, table.unit, own_weight, own_weight if factors is None else _total_weight(rows)
     )
-    if settings.missing is Missing.FRACTIONAL and (codes == bins.n_codes).any():
+    if settings.missing is Missing.FRACTIONAL and (rows.codes == bins.n_codes).any():
         totals = totals._replace(largest_divided=1 if rows.weight is None else int(rows.weight.max()))
     if (target := table.numeric_target) is not None:
-        rounding = NumericTarget.rounding(table.weight, table.unit)
+        rounding = NumericTarget.rounding(weight, table.unit)
         totals = totals._replace(numerator_unit=target.unit, rounding=rounding)
-    search = Search.of(settings, make_spec(settings, table.schema, bins), totals, factors)
+    search = Search.of(settings, spec, totals, factors)
     rows = search.divide(rows)
-    if settings.compares_all_rows:
+    if settings.compares_all_rows and spec.nominal.any():
         search = replace(search, spec=order_in_memory(rows, search.spec))
     return rows, search
 

@@ -20,8 +20,8 @@ from hornbeam.kernels.subtree import PathRules
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step
 
-_UNSET = ("min_samples_missing", "interactions", "once_per_path", "forbidden_below", "forced")
-_KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
+_UNSET = ("min_samples_missing", "interaction_cst", "once_per_path", "forbidden_below", "forced_splits")
+_KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal_split": Nominal, "missing": Missing}
 _RANGES = (
     ("max_depth", 1, inf, Integral),
     ("max_leaf_nodes", 2, inf, Integral),
@@ -42,7 +42,7 @@ def check_monotone(monotone: Any) -> None:
     signs = () if monotone is None else monotone
     if not isinstance(signs, tuple) or any(type(sign) is not int or abs(sign) > 1 for sign in signs):
         raise ParameterError(
-            f"monotone={shown(monotone)}: expected for each feature 1 (rises), -1 (falls) or 0 (free). "
+            f"monotonic_cst={shown(monotone)}: expected for each feature 1 (rises), -1 (falls) or 0 (free). "
             "Pass None for no constraints."
         )
 
@@ -88,10 +88,10 @@ type Interactions = tuple[tuple[int, ...], ...] | Literal["pairwise", "no_intera
 def check_interactions(value: Interactions) -> None:
     """Refuse anything but groups of features and the words for all pairs and for none."""
     if not isinstance(value, str):
-        check_features("interactions", value)
+        check_features("interaction_cst", value)
     elif value not in ("pairwise", "no_interactions"):
         raise ParameterError(
-            f"interactions={value!r}: expected 'pairwise', 'no_interactions', or groups of features by index."
+            f"interaction_cst={value!r}: expected 'pairwise', 'no_interactions', or groups of features by index."
         )
 
 
@@ -153,10 +153,10 @@ def _member(kind: type[StrEnum], name: str, value: str) -> StrEnum:
 
 @dataclass(frozen=True, slots=True)
 class GrowthSettings:
-    """The parameters of a `hornbeam.growing.Grower`, which documents them."""
+    """The parameters of a `Grower`, which documents them."""
 
     criterion: Criterion = Criterion.ENTROPY
-    nominal: Nominal = Nominal.SUBSET
+    nominal_split: Nominal = Nominal.SUBSET
     missing: Missing = Missing.OWN
     max_depth: int | None = None
     min_samples_split: int = 2
@@ -166,14 +166,14 @@ class GrowthSettings:
     min_weight_fraction_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
     max_leaf_nodes: int | None = None
-    monotone: tuple[int, ...] | None = None
+    monotonic_cst: tuple[int, ...] | None = None
     max_features: int | None = None
     corrected: bool = False
     design_effect: float = 1.0
-    interactions: Interactions = None
+    interaction_cst: Interactions = None
     once_per_path: bool = False
     forbidden_below: tuple[tuple[int, int], ...] | None = None
-    forced: tuple[Any, ...] | None = None
+    forced_splits: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -182,7 +182,8 @@ class GrowthSettings:
             value = getattr(self, name)
             if value is None and name.startswith("max"):
                 continue
-            fits = isinstance(value, number) and not isinstance(value, bool)
+            usual = type(value) is int or (type(value) is float and number is not Integral)
+            fits = usual or (isinstance(value, number) and not isinstance(value, bool))
             if not fits or not least <= value <= most or value >= _TOO_LARGE:
                 whole = "whole " * (number is Integral)
                 expected = f"of at least {least}" if most == inf else f"from {least} to {most}"
@@ -194,8 +195,8 @@ class GrowthSettings:
         for name in ("corrected", "once_per_path"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ParameterError(f"{name}={shown(getattr(self, name))}: expected True or False.")
-        check_monotone(self.monotone)
-        check_interactions(self.interactions)
+        check_monotone(self.monotonic_cst)
+        check_interactions(self.interaction_cst)
         check_features("forbidden_below", self.forbidden_below)
 
     @classmethod
@@ -209,7 +210,7 @@ class GrowthSettings:
         """
         try:
             settings = cls(**dict(step.parameters))
-            monotone_array(settings.monotone, schema)
+            monotone_array(settings.monotonic_cst, schema)
             settings.path_rules(schema)
             settings.forced_skeleton(schema)
         except (TypeError, ValueError) as error:
@@ -253,10 +254,10 @@ class GrowthSettings:
         ParameterError
             If they do not fit the features of the rows, or break another parameter.
         """
-        if self.forced is None:
+        if self.forced_splits is None:
             return None
-        skeleton = forced_skeleton(self.forced)
-        check_forced(skeleton, schema, self.max_depth, self.monotone, self.path_rules(schema))
+        skeleton = forced_skeleton(self.forced_splits)
+        check_forced(skeleton, schema, self.max_depth, self.monotonic_cst, self.path_rules(schema))
         return skeleton
 
     def refine(self, bins: Bins, schema: Schema) -> Bins:
@@ -278,5 +279,5 @@ class GrowthSettings:
             If a constraint names a feature that the schema does not have.
         """
         return make_path_rules(
-            schema, self.interactions, self.forbidden_below, once_per_path=self.once_per_path
+            schema, self.interaction_cst, self.forbidden_below, once_per_path=self.once_per_path
         )

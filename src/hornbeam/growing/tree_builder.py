@@ -14,7 +14,8 @@ from hornbeam.kernels.route import Slots
 from hornbeam.kernels.subtree import Nodes
 from hornbeam.tree.edit import keep_best_leaves
 from hornbeam.tree.evidence.count import count_rows
-from hornbeam.tree.level_order import level_order, take_ranges
+from hornbeam.tree.level_order import level_order, parents_and_children, take_ranges
+from hornbeam.tree.several import apply_to_each
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up
@@ -42,7 +43,7 @@ def build_tree(
     evidence = nodes.evidence[order]
     if squares is not None:
         evidence = np.column_stack([evidence, pull_up(skeleton, squares[order])])
-    tree = Tree.raw(
+    tree = Tree._grown(
         schema,
         skeleton,
         evidence,
@@ -51,7 +52,7 @@ def build_tree(
         gain=nodes.gain[order],
         history=(settings.as_step(),),
     )
-    return _limit_leaves(settings, tree)
+    return limit_leaves(settings, tree)
 
 
 def build_tree_of_table(
@@ -68,12 +69,13 @@ def build_tree_of_table(
     order = level_order(nodes.parent, nodes.slot)
     skeleton = build_skeleton(nodes, bins, order, thresholds=thresholds)
     tree = count_rows(skeleton, table, gain=nodes.gain[order], history=(settings.as_step(),))
-    return _limit_leaves(settings, tree)
+    return limit_leaves(settings, tree)
 
 
-def _limit_leaves(settings: GrowthSettings, tree: Tree) -> Tree:
+def limit_leaves(settings: GrowthSettings, tree: Tree) -> Tree:
+    """Cut a tree, or each of several side by side, to the maximum number of leaves."""
     n = settings.max_leaf_nodes
-    return tree if n is None else keep_best_leaves(tree, n)
+    return tree if n is None else apply_to_each(lambda one: keep_best_leaves(one, n), tree)
 
 
 def build_skeleton(
@@ -91,8 +93,12 @@ def build_skeleton(
         place = np.argsort(order)
         threshold[place[list(thresholds)]] = list(thresholds.values())
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
-    return Skeleton.of(
-        n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
+    n_children = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(order))[order].astype(np.int32)
+    parent, first_child = parents_and_children(n_children)
+    return Skeleton._unchecked(
+        parent=parent,
+        first_child=first_child,
+        n_children=n_children,
         feature=feature,
         threshold=threshold,
         slot_start=slot_start,
@@ -122,5 +128,4 @@ def _slot_maps(nodes: Nodes, order: np.ndarray, bins: Bins, feature: Indices) ->
         return np.zeros(len(order) + 1, dtype=np.int32), np.empty(0, dtype=np.int32)
     length = np.where(nominal, bins.n_codes[feature], 0).astype(np.int64)
     slot_start, slot_of = take_ranges(nodes.map, start, length)
-    slot_of.flags.writeable = False  # a skeleton copies a writable array
     return slot_start.astype(np.int32), slot_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,14 @@ class InputConventions:
     An unseen category stops a row at the first split on it, but most libraries send the row to a child. So a feature
     of such a library has one more category, `OTHER_CATEGORY`, and every unseen value is read as this category.
 
-    Categories of the nominal features `integer_coded` are integers, whatever the type of the column; `to_integer`
-    rounds a float64 column of them. Values of the numeric features `zero_is_missing` from ``-zero`` to ``zero`` are
-    missing.
+    Categories of the nominal features `integer_coded` are integers, whatever the type of the column; `to_integer` is
+    how a float64 column of them is rounded ("floor": as float32). Values of the numeric features `zero_is_missing` from
+    ``-zero`` to ``zero`` are missing.
     """
 
     schema: Schema
     integer_coded: frozenset[int] = frozenset()
-    to_integer: Callable[[Floats], Floats] = np.trunc
+    to_integer: Literal["trunc", "floor"] = "trunc"
     zero_is_missing: frozenset[int] = frozenset()
     zero: float = 0.0
 
@@ -56,18 +56,34 @@ class InputConventions:
         )
         read_schema = replace(schema, features=features)
         table = Table.read(X, labels, sample_weight=sample_weight, schema=read_schema, needed=needed)
+        return self.convert(table)
+
+    def convert(self, table: Table) -> Table:
+        """Apply the rules of the library to rows that were read into a table; a second time changes nothing."""
+        schema = replace(self.schema, classes=self.schema.classes or table.schema.classes)
         if schema.is_numeric and not self.zero_is_missing:
             return table
         columns = tuple(map(self._read_column, range(schema.n_features), table.columns))
         return replace(table, schema=schema, columns=columns, matrix=None)
+
+    def with_unseen(self, table: Table) -> Table:
+        """Return a table that was read by `read`, with unseen values instead of `OTHER_CATEGORY`."""
+        columns = tuple(
+            np.where(column == len(feature.categories) - 1, np.int32(UNSEEN), column)
+            if feature.categories[-1:] == (OTHER_CATEGORY,)
+            else column
+            for feature, column in zip(self.schema.features, table.columns, strict=True)
+        )
+        return replace(table, columns=columns, matrix=None)
 
     def _read_column(self, feature_index: int, column: NDArray[Any]) -> NDArray[Any]:
         feature = self.schema.features[feature_index]
         if not feature.is_nominal:
             is_zero = feature_index in self.zero_is_missing
             return np.where(np.abs(column) <= self.zero, np.nan, column) if is_zero else column
-        if feature_index in self.integer_coded:
-            column = Column(self.to_integer(column)).encode(feature)
+        if feature_index in self.integer_coded and column.dtype.kind == "f":
+            whole = np.trunc(column) if self.to_integer == "trunc" else np.floor(column.astype(np.float32))
+            column = Column(whole.astype(np.float64)).encode(feature)
         if feature.categories[-1:] == (OTHER_CATEGORY,):
             column = np.where(column == UNSEEN, np.int32(len(feature.categories) - 1), column)
         return column

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema, generated_names
 from hornbeam.errors import InteropError
-from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.imported_tree import ImportedTree, check_index, not_fitted_error, skeleton_from_binary
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.typing import Bools, Category
 
@@ -21,14 +21,14 @@ _ZERO = float(np.float32(1e-35))
 type _Section = dict[str, str]
 
 
-def from_lightgbm(model: Any, tree: int = 0) -> ImportedTree:
+def from_lightgbm(model: Any, *, index: int = 0) -> ImportedTree:
     """Import one tree of a LightGBM model.
 
     Parameters
     ----------
     model : Booster or LGBMModel
         Fitted.
-    tree : int, default 0
+    index : int, default 0
         Number of the tree; a round of a multiclass model has one tree per class.
 
     Returns
@@ -60,10 +60,9 @@ def from_lightgbm(model: Any, tree: int = 0) -> ImportedTree:
     """
     booster = _booster(model)
     n_trees, width = int(booster.num_trees()), int(booster.num_model_per_iteration())
-    if not 0 <= tree < n_trees:
-        raise InteropError(f"The model has no tree {tree}, expected one of its {n_trees}, counted from 0.")
-    text = booster.model_to_string(num_iteration=1, start_iteration=tree // width)
-    return _imported_trees(model, booster, text)[tree % width]
+    index = check_index(index, n_trees)
+    text = booster.model_to_string(num_iteration=1, start_iteration=index // width)
+    return _imported_trees(model, booster, text)[index % width]
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
@@ -78,7 +77,10 @@ def n_rounds(model: Any) -> int:
 
 
 def _booster(model: Any) -> Any:
-    return model if hasattr(model, "model_to_string") else model.booster_
+    booster = model if hasattr(model, "model_to_string") else getattr(model, "booster_", None)
+    if booster is None:
+        raise not_fitted_error(model, "a Booster of LightGBM, or a fitted LGBMModel")
+    return booster
 
 
 def _imported_trees(model: Any, booster: Any, text: str) -> tuple[ImportedTree, ...]:
@@ -117,7 +119,7 @@ def _conventions(
             integer_coded.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
     zero = frozenset(_zero_is_missing(sections))
-    return InputConventions(Schema(tuple(features), classes), frozenset(integer_coded), np.trunc, zero, _ZERO)
+    return InputConventions(Schema(tuple(features), classes), frozenset(integer_coded), "trunc", zero, _ZERO)
 
 
 def _frame_categories(booster: Any, text: str) -> dict[int, tuple[Category, ...]]:

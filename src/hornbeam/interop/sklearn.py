@@ -7,15 +7,16 @@ from warnings import warn
 
 import numpy as np
 
+from hornbeam.checks import check_choice
 from hornbeam.data.fixed_point import fixed_point_weights
 from hornbeam.data.schema import Schema, generated_names, numeric_features
-from hornbeam.errors import HornbeamWarning, InteropError, ParameterError
-from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.errors import HornbeamWarning, InteropError
+from hornbeam.interop.imported_tree import ImportedTree, check_index, skeleton_from_binary
 from hornbeam.interop.input_conventions import InputConventions, at_most
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, single_tree, unwrap
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
@@ -23,28 +24,32 @@ _INTEGER_TOLERANCE = 1e-9  # relative rounding error of a fraction times a weigh
 _EVIDENCE_TOLERANCE = 1e-6  # largest relative error of rounding and fixed point
 
 
-def from_sklearn(estimator: Any) -> Tree:
-    """Convert a fitted scikit-learn tree, with its class counts.
+def from_sklearn(model: Any, *, index: int | None = None) -> Tree:
+    """Convert a fitted scikit-learn tree, or one tree of a forest, with its class counts.
 
     Parameters
     ----------
-    estimator : DecisionTreeClassifier or ExtraTreeClassifier
-        Fitted, with one output.
+    model : DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier, ExtraTreesClassifier or \
+            BaggingClassifier
+        Fitted, with one output. Bagged trees must use all features.
+    index : int, optional
+        Number of the tree in ``model.estimators_``, for a model of several trees.
 
     Returns
     -------
     Tree
-        It sends every row, in float64 or float32, to the same leaf as the estimator, missing values included, and its
-        raw frequencies are the estimator's probabilities. Weights are stored in fixed point.
+        It sends every row, in float64 or float32, to the same leaf as scikit-learn, missing values included, and its
+        raw frequencies are scikit-learn's probabilities. Weights are stored in fixed point. A tree of a forest has the
+        class counts of its bootstrap sample.
 
     Raises
     ------
     InteropError
-        If the estimator is not a fitted classification tree, or has several outputs.
+        If the model has no fitted classification trees, several outputs, or no tree of this number.
 
     See Also
     --------
-    hornbeam.interop.sklearn.import_sklearn : the same with scikit-learn's node numbers.
+    hornbeam.TreeClassifier.from_tree : gives the tree the methods of an estimator.
 
     Notes
     -----
@@ -61,34 +66,23 @@ def from_sklearn(estimator: Any) -> Tree:
     [[3, 1], [2, 0], [1, 1]]
     >>> HGS()(tree).belief[1].round(3).tolist()
     [0.812, 0.188]
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    >>> [from_sklearn(forest, index=at).n_leaves for at in range(3)]
+    [3, 1, 3]
     """
-    tree = import_sklearn(estimator).tree
+    inner = unwrap(model)
+    if inner.before is not None:
+        raise InteropError(f"This is {inner.pipeline_error}.")
+    trees = imported_trees(inner.model)
+    if index is None and len(trees) > 1:
+        raise InteropError(
+            f"{type(inner.model).__name__} has {len(trees)} trees; expected the index of one of them: pass index=0."
+        )
+    tree = trees[check_index(0 if index is None else index, len(trees))].tree
     assert tree is not None
     return tree
-
-
-def from_sklearn_forest(estimator: Any) -> tuple[Tree, ...]:
-    """Convert every tree of a fitted scikit-learn forest.
-
-    Parameters
-    ----------
-    estimator : RandomForestClassifier, ExtraTreesClassifier or BaggingClassifier
-        Bagged trees must use all features.
-
-    Returns
-    -------
-    tuple of Tree
-        With the class counts of the bootstrap sample of each tree.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> forest = RandomForestClassifier(3, random_state=0).fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
-    >>> [tree.schema.classes for tree in from_sklearn_forest(forest)]
-    [('no', 'yes'), ('no', 'yes'), ('no', 'yes')]
-    """
-    trees = (imported.tree for imported in imported_trees(estimator))
-    return tuple(tree for tree in trees if tree is not None)
 
 
 def import_sklearn(estimator: Any) -> ImportedTree:
@@ -122,8 +116,8 @@ def _schema(estimator: Any) -> Schema:
 
 
 def _imported_tree(estimator: Any, schema: Schema) -> ImportedTree:
-    arrays = getattr(estimator, "tree_", None)
-    if arrays is None or arrays.value.shape[1:] != (1, schema.n_classes):
+    arrays: Any = getattr(estimator, "tree_", None)
+    if not hasattr(arrays, "value") or arrays.value.shape[1:] != (1, schema.n_classes):
         raise InteropError(
             f"{type(estimator).__name__} holds no fitted classification tree of {schema.n_classes} classes. "
             "Pass a tree, or a forest of classification trees; boosted regression trees have no class counts."
@@ -166,14 +160,14 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
     return evidence, unit
 
 
-def to_sklearn(tree: Tree | HasTree, *, missing: str = "error") -> Any:
+def to_sklearn(model: Tree | HasTree, *, on_missing: str = "error") -> Any:
     """Convert a tree to a fitted scikit-learn tree with the same node numbers and predictions.
 
     Parameters
     ----------
-    tree : Tree, or fitted estimator of one tree
+    model : Tree, or fitted TreeClassifier or TreeRegressor
         With numeric splits of two children.
-    missing : {"error", "majority"}, default="error"
+    on_missing : {"error", "majority"}, default="error"
         What to do with a split that stops missing values, which scikit-learn does not have: refuse the tree, or send
         them to the child with more rows, as scikit-learn does if it saw none in training.
 
@@ -195,20 +189,20 @@ def to_sklearn(tree: Tree | HasTree, *, missing: str = "error") -> Any:
     --------
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
-    >>> to_sklearn(clf.tree_, missing="majority").predict_proba([[2.0]]).round(3).tolist()
+    >>> to_sklearn(clf, on_missing="majority").predict_proba([[2.0]]).round(3).tolist()
     [[0.389, 0.611]]
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree as Arrays  # scikit-learn has no public constructor
 
-    tree = single_tree(tree)
+    tree = single_tree(model)
     schema, n = tree.schema, tree.n_nodes
     if len(tree.slopes):
         raise InteropError(
             f"Leaf {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row, which no "
             "scikit-learn tree does. Convert a tree without slopes."
         )
-    left = _missing_left(tree, missing)
+    left = _missing_left(tree, on_missing)
     if not tree.decision.is_default:
         warn(
             "The tree decides by costs or class weights, and predict of a scikit-learn tree takes the most probable "
@@ -243,21 +237,20 @@ def to_sklearn(tree: Tree | HasTree, *, missing: str = "error") -> Any:
     return converted
 
 
-def _missing_left(tree: Tree, missing: str) -> Bools:
+def _missing_left(tree: Tree, on_missing: str) -> Bools:
     """Return whether missing values go left at each node; refuse splits that scikit-learn does not have."""
-    if missing not in ("error", "majority"):
-        raise ParameterError(f"missing={missing!r}: expected 'error' or 'majority'.")
+    check_choice("on_missing", on_missing, ("error", "majority"))
     skeleton = tree.skeleton
     inner = np.flatnonzero(skeleton.n_children)
     other = {
         "splits on categories": np.isnan(skeleton.threshold[inner]),
         "has a child for missing values alone": skeleton.n_children[inner] > 2,
         "sends missing values to every child": skeleton.missing_slot[inner] == EVERY_CHILD,
-        "stops missing values": (skeleton.missing_slot[inner] == -1) & (missing == "error"),
+        "stops missing values": (skeleton.missing_slot[inner] == -1) & (on_missing == "error"),
     }
     for what, where in other.items():
         if where.any():
-            advice = " Pass missing='majority'." if what.startswith("stops") else ""
+            advice = " Pass on_missing='majority'." if what.startswith("stops") else ""
             raise InteropError(
                 f"Node {inner[where.argmax()]} {what}, which no scikit-learn tree does.{advice}"
             )

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema, generated_names
 from hornbeam.errors import InteropError
-from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.imported_tree import ImportedTree, check_index, not_fitted_error, skeleton_from_binary
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions, below
-from hornbeam.typing import Category, Floats
+from hornbeam.typing import Category
 
 type _Json = dict[str, Any]
 
 
-def from_xgboost(model: Any, tree: int = 0) -> ImportedTree:
+def from_xgboost(model: Any, *, index: int = 0) -> ImportedTree:
     """Import one tree of an XGBoost model.
 
     Parameters
     ----------
     model : Booster or XGBModel
         Fitted, with trees as base learners.
-    tree : int, default 0
+    index : int, default 0
         Number of the tree; a round of a multiclass model has one tree per class.
 
     Returns
@@ -55,9 +55,8 @@ def from_xgboost(model: Any, tree: int = 0) -> ImportedTree:
     [[2, 2], [2, 0], [0, 2]]
     """
     learner, trees = _read(model)
-    if not 0 <= tree < len(trees):
-        raise InteropError(f"The model has no tree {tree}, expected one of its {len(trees)}, counted from 0.")
-    return _imported_tree(trees[tree], _conventions(model, learner, trees))
+    tree = trees[check_index(index, len(trees))]
+    return _imported_tree(tree, _conventions(model, learner, trees))
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
@@ -73,14 +72,20 @@ def n_rounds(model: Any) -> int:
 
 
 def _booster(model: Any) -> Any:
-    return model if hasattr(model, "save_raw") else model.get_booster()
+    if hasattr(model, "save_raw"):
+        return model
+    try:
+        return model.get_booster()
+    except AttributeError:  # also that of a model that is not fitted
+        raise not_fitted_error(model, "a Booster of XGBoost, or a fitted XGBModel") from None
 
 
 def _read(model: Any) -> tuple[_Json, list[_Json]]:
+    booster = _booster(model)
     missing = getattr(model, "missing", np.nan)
     if missing is not None and not np.isnan(missing):
         raise InteropError(f"missing={missing} in the model, expected NaN. Turn those values into NaN first.")
-    learner = json.loads(bytes(_booster(model).save_raw("json")))["learner"]
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     booster = learner["gradient_booster"]
     booster = booster.get("gbtree", booster)  # a dart booster contains one
     if "trees" not in booster["model"]:
@@ -101,12 +106,7 @@ def _conventions(model: Any, learner: _Json, trees: list[_Json]) -> InputConvent
             features[i] = Feature(names[i], Kind.NOMINAL, (*sorted(codes), OTHER_CATEGORY))
             integer_coded.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
-    return InputConventions(Schema(tuple(features), classes), frozenset(integer_coded), _to_category)
-
-
-def _to_category(values: Floats) -> Floats:
-    """Round values down to category numbers, as XGBoost does."""
-    return np.floor(values.astype(np.float32)).astype(np.float64)
+    return InputConventions(Schema(tuple(features), classes), frozenset(integer_coded), "floor")
 
 
 def _frame_categories(model: _Json) -> dict[int, tuple[Category, ...]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import InteropError
-from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.imported_tree import ImportedTree, check_index, not_fitted_error, skeleton_from_binary
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions, below
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -20,14 +20,14 @@ from hornbeam.typing import Category, Counts
 _INTEGER_TOLERANCE = 1e-6  # a count farther than this from an integer is a sum of weights
 
 
-def from_ydf(model: Any, tree: int = 0) -> ImportedTree:
+def from_ydf(model: Any, *, index: int = 0) -> ImportedTree:
     """Import one tree of a YDF model.
 
     Parameters
     ----------
     model : ydf model
         CART, random forest or gradient boosted trees.
-    tree : int, default 0
+    index : int, default 0
         Number of the tree.
 
     Returns
@@ -54,10 +54,10 @@ def from_ydf(model: Any, tree: int = 0) -> ImportedTree:
     >>> from_ydf(model).tree.evidence.tolist()
     [[10, 10], [10, 0], [0, 10]]
     """
-    n_trees = model.num_trees()
-    if not 0 <= tree < n_trees:
-        raise InteropError(f"The model has no tree {tree}, expected one of its {n_trees}, counted from 0.")
-    return _imported_tree(model, model.get_tree(tree), _conventions(model))
+    if not hasattr(model, "get_tree"):
+        raise not_fitted_error(model, "a trained model of YDF")
+    index = check_index(index, model.num_trees())
+    return _imported_tree(model, model.get_tree(index), _conventions(model))
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:

@@ -42,6 +42,9 @@ def count_parts(
     ones: NDArray[numpy.uint64],
     some: NDArray[numpy.uint64],
 ) -> None: ...
+def rank_columns(
+    columns: tuple[Any, ...], at: NDArray[numpy.int32], out: NDArray[numpy.uint16]
+) -> tuple[Any, ...]: ...
 def equal_bins(counts: NDArray[numpy.int64], max_bins: int) -> NDArray[numpy.int64]: ...
 def encode_uint8(
     columns: tuple[Any, ...],
@@ -79,6 +82,7 @@ def exp(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def exp2(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def log(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def log2(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
+def dot(one: NDArray[numpy.float64], other: NDArray[numpy.float64]) -> float: ...
 
 class HdpChain:
     def __init__(
@@ -161,44 +165,6 @@ def add_squares(
 def variance_of_squares(
     parts: NDArray[numpy.int64], evidence: NDArray[numpy.int64], rules: Rules
 ) -> float: ...
-def best_split(
-    cells: object,
-    cell_kind: int,
-    columns: Columns,
-    criterion: int,
-    rules: Rules,
-    evidence: NDArray[numpy.int64],
-    n_rows: int,
-    lower: float,
-    upper: float,
-    key: int,
-    variance: float = 0.0,
-    allowed: NDArray[numpy.uint8] | None = None,
-) -> Any: ...
-def best_per_feature(
-    cells: object,
-    cell_kind: int,
-    columns: Columns,
-    criterion: int,
-    rules: Rules,
-    evidence: NDArray[numpy.int64],
-    n_rows: int,
-    lower: float,
-    upper: float,
-    variance: float = 0.0,
-    allowed: NDArray[numpy.uint8] | None = None,
-) -> tuple[Any, ...]: ...
-def choose_split(
-    numbers: NDArray[numpy.float64],
-    cell_kind: int,
-    columns: Columns,
-    criterion: int,
-    rules: Rules,
-    evidence: NDArray[numpy.int64],
-    n_rows: int,
-    variance: float = 0.0,
-    allowed: NDArray[numpy.uint8] | None = None,
-) -> int: ...
 def search_tree(
     codes: NDArray[numpy.uint8],
     weight: NDArray[numpy.int32],
@@ -254,6 +220,7 @@ class Router:
         slot_start: NDArray[Any],
         slot_of: NDArray[Any],
         missing_slot: NDArray[Any],
+        n_roots: int = 1,
     ) -> None: ...
     @property
     def n_nodes(self) -> int: ...
@@ -266,6 +233,9 @@ class Router:
     @property
     def fractional(self) -> bool: ...
     def fill_nodes(self, X: object, out: NDArray[Any]) -> None: ...
+    def fill_ends(
+        self, X: object, n_rows: int, rows: NDArray[Any], start: NDArray[Any], out: NDArray[Any]
+    ) -> None: ...
     def fill_predictions(
         self, X: object, belief: NDArray[Any], weight: NDArray[Any] | None, out: NDArray[Any]
     ) -> None: ...
@@ -292,6 +262,45 @@ class SlopedLeaves:
     def fill_terms(self, X: object, out: NDArray[Any]) -> None: ...
     def fill_classes(self, X: object, out: NDArray[Any]) -> None: ...
     def predict_row(self, row: object) -> tuple[Any, ...]: ...
+
+def best_split(
+    cells: object,
+    cell_kind: int,
+    columns: Columns,
+    criterion: int,
+    rules: Rules,
+    evidence: NDArray[numpy.int64],
+    n_rows: int,
+    lower: float,
+    upper: float,
+    key: int,
+    variance: float = 0.0,
+    allowed: NDArray[numpy.uint8] | None = None,
+) -> Any: ...
+def best_per_feature(
+    cells: object,
+    cell_kind: int,
+    columns: Columns,
+    criterion: int,
+    rules: Rules,
+    evidence: NDArray[numpy.int64],
+    n_rows: int,
+    lower: float,
+    upper: float,
+    variance: float = 0.0,
+    allowed: NDArray[numpy.uint8] | None = None,
+) -> tuple[Any, ...]: ...
+def choose_split(
+    numbers: NDArray[numpy.float64],
+    cell_kind: int,
+    columns: Columns,
+    criterion: int,
+    rules: Rules,
+    evidence: NDArray[numpy.int64],
+    n_rows: int,
+    variance: float = 0.0,
+    allowed: NDArray[numpy.uint8] | None = None,
+) -> int: ...
 
 class Missing(enum.Enum):
     own = 0
@@ -432,6 +441,20 @@ def grow(
     paths: PathRules | None,
     progress: NDArray[numpy.int64],
 ) -> tuple[Any, ...]: ...
+def grow_each(
+    codes: NDArray[numpy.uint8] | NDArray[numpy.uint16],
+    label: NDArray[numpy.uint16],
+    weight: NDArray[numpy.int64] | None,
+    numerator: NDArray[numpy.int64] | None,
+    columns: Sequence[object],
+    criterion: int,
+    rules: Sequence[Rules],
+    begin: NDArray[numpy.int64],
+    lower: float,
+    upper: float,
+    paths: PathRules | None,
+    progress: NDArray[numpy.int64],
+) -> tuple[Any, ...]: ...
 def histogram(
     codes: NDArray[numpy.uint8] | NDArray[numpy.uint16],
     label: NDArray[numpy.uint16],
@@ -464,6 +487,12 @@ def least_costs(
     costs: NDArray[numpy.float64],
     least: NDArray[numpy.float64],
     action: NDArray[numpy.int32],
+) -> None: ...
+def level_order(parent: NDArray[numpy.int32], rank: NDArray[numpy.int32]) -> NDArray[numpy.int64]: ...
+def pull_up(
+    first_child: NDArray[numpy.int32],
+    n_children: NDArray[numpy.int32],
+    values: NDArray[numpy.float64] | NDArray[numpy.int64],
 ) -> None: ...
 def frontiers(first_child: NDArray[numpy.int32], n_children: NDArray[numpy.int32]) -> tuple[Any, ...]: ...
 def prune_shape(
@@ -509,5 +538,4 @@ class PruneSweep:
         value: NDArray[numpy.float64],
         cut: NDArray[numpy.bool_],
     ) -> None: ...
-    def decide_all(self) -> None: ...
-    def decide(self, order: NDArray[numpy.int32]) -> None: ...
+    def decide(self, begin: int, end: int) -> None: ...

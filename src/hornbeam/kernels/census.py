@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels import _native
-from hornbeam.typing import Bools, Counts, Floats
+from hornbeam.typing import Bools, Counts, Floats, Indices
 
 type Keys = NDArray[np.uint64]
 
@@ -106,3 +106,15 @@ def to_equal_bins(counts: Counts, max_bins: int) -> Counts:
     """
     result: Counts = _native.equal_bins(counts, max_bins)
     return result
+
+
+def rank_columns(
+    columns: tuple[NDArray[Any], ...], at: Indices, out: NDArray[np.uint16]
+) -> tuple[Floats, Counts]:
+    """Write the rank of each value among those of its column, fewer than 65,535 rows, to the columns `at` of `out`.
+
+    A missing value (NaN) gets the number of distinct values, but at least 1. Returns the distinct values in order, one
+    column after the other, and where each column begins.
+    """
+    keys, starts = _native.rank_columns(columns, at, out)
+    return floats_of(keys), starts

@@ -66,7 +66,7 @@ def _parameter(values: Floats) -> Floats:
 
 def dot(one: Floats, other: Floats) -> float:
     """Add up the products of two arrays, from the first to the last."""
-    return float(np.add.accumulate((one * other).ravel())[-1]) if one.size else 0.0
+    return _native.dot(one.ravel(), other.ravel())
 
 
 def row_sums[Number: (np.float64, np.int64)](matrix: NDArray[Number]) -> NDArray[Number]:

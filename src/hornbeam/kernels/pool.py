@@ -1,6 +1,6 @@
 """A thread pool that continues with fewer threads where the system has no more."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -81,6 +81,16 @@ class Pool(Executor):
             self._most = len(self._threads)
         else:
             self._threads.append(thread)
+
+
+def pool_map[Item, Result](
+    call: Callable[[Item], Result], items: Sequence[Item], n_threads: int
+) -> list[Result]:
+    """Call a function for each item, in this thread or in several; results are in the order of the items."""
+    if n_threads == 1:
+        return list(map(call, items))
+    with Pool(n_threads) as pool:
+        return list(pool.map(call, items))
 
 
 def _serve(tasks: _Tasks) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels import _native
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
 type Values = Floats | Sequence[Floats | Indices]
 type Row = Floats | Sequence[float]
@@ -36,9 +36,10 @@ class Router:
         slot_start: Indices,
         slot_of: Indices,
         missing_slot: Indices,
+        n_roots: int = 1,
     ) -> None:
         self._packed: Any = _native.Router(
-            first_child, n_children, feature, threshold, slot_start, slot_of, missing_slot
+            first_child, n_children, feature, threshold, slot_start, slot_of, missing_slot, n_roots
         )
         self.n_nodes: int = self._packed.n_nodes
         #: Minimum number of features of a row.
@@ -55,6 +56,12 @@ class Router:
         """
         stops = np.empty(_n_rows(X), np.int32) if out is None else out
         self._packed.fill_nodes(X, stops)
+        return stops
+
+    def ends(self, X: Values, rows: Counts, start: Indices, out: Indices | None = None) -> Indices:
+        """Return the nodes where some rows stop: row ``rows[i]`` from the node ``start[i]`` on."""
+        stops = np.empty(len(rows), np.int32) if out is None else out
+        self._packed.fill_ends(X, _n_rows(X), rows, start, stops)
         return stops
 
     def predict(

@@ -5,7 +5,7 @@ or None where every row has weight 1). For regression ``label`` is empty and ``n
 weight is the denominator. ``grow`` and ``partition`` reorder the rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any, NamedTuple, Self
@@ -197,6 +197,19 @@ class Nodes(NamedTuple):
     map: Slots
 
 
+def join_nodes(trees: Sequence[Nodes]) -> Nodes:
+    """Put the nodes of several trees one after the other."""
+    if len(trees) == 1:
+        return trees[0]
+    begins = np.cumsum([0, *(len(nodes.parent) for nodes in trees)])
+    maps = np.cumsum([0, *(len(nodes.map) for nodes in trees)])
+    joined = {name: np.concatenate([getattr(nodes, name) for nodes in trees]) for name in Nodes._fields}
+    tree = np.repeat(np.arange(len(trees)), np.diff(begins))
+    for name, offset in (("parent", begins), ("map_start", maps)):
+        joined[name] = np.where(joined[name] < 0, -1, joined[name] + offset[tree]).astype(joined[name].dtype)
+    return Nodes(**joined)
+
+
 class Split(NamedTuple):
     """A split: the slot of each code of one feature, the missing code last."""
 
@@ -240,6 +253,18 @@ def grow(rows: Rows, spec: GrowthSpec, node: NodeRange, progress: Counts) -> Nod
     """Grow a subtree from the rows of a node; ``progress`` is the array [rows done, stop]."""
     given = (*rows, spec.columns, spec.criterion, spec.rules, *node, spec.paths, progress)
     nodes = Nodes(*_native.grow(*given))
+    return nodes._replace(map=narrow_slots(nodes.map))
+
+
+def grow_each(rows: Rows, specs: Sequence[GrowthSpec], begin: Counts, progress: Counts) -> Nodes:
+    """Grow a tree from each run of rows, from ``begin[i]`` up to ``begin[i + 1]``; the nodes of one after the other.
+
+    The specifications have the same codes, classes, criterion and rules of paths. A root has the parent -1.
+    """
+    first = specs[0]
+    columns, rules = [spec.columns for spec in specs], [spec.rules for spec in specs]
+    given = (*rows, columns, first.criterion, rules, begin, *first.bounds, first.paths, progress)
+    nodes = Nodes(*_native.grow_each(*given))
     return nodes._replace(map=narrow_slots(nodes.map))
 
 

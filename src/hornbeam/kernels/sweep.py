@@ -18,6 +18,19 @@ def least_costs(belief: Floats, costs: Floats) -> tuple[Floats, Indices]:
     return least, action
 
 
+def level_order(parent: Indices, rank: Indices) -> Counts:
+    """Order nodes by level: the roots, then their children, siblings by rank.
+
+    Raises a ValueError if a parent is not before its children, or siblings do not have the ranks 0, 1, ... once each.
+    """
+    return _native.level_order(parent, rank)
+
+
+def pull_up(first_child: Indices, n_children: Indices, values: Floats | Counts) -> None:
+    """Add to the numbers of each node those of all nodes below it, in place; float64 or int64, one row per node."""
+    _native.pull_up(first_child, n_children, values.reshape(len(values), -1))
+
+
 class PrunedShape(NamedTuple):
     """Shape of a pruned tree, in level order."""
 
@@ -87,13 +100,12 @@ class PruneSweep:
         given: tuple[Any, ...] = (first_child, n_children, *costs, slack, relative, self.value, self.cut)
         self._sweep = _native.PruneSweep(*given)
 
-    def decide_all(self) -> None:
-        """Decide on every node, in reverse level order."""
-        self._sweep.decide_all()
+    def decide(self, begin: int, end: int) -> None:
+        """Decide on nodes `begin` to `end`, the last first; nodes from `end` on were decided before, or are leaves.
 
-    def decide(self, order: Indices) -> None:
-        """Decide on nodes whose children were decided before; threads may handle parts of one frontier."""
-        self._sweep.decide(order)
+        Threads may handle parts of one level.
+        """
+        self._sweep.decide(begin, end)
 
 
 class WeakestLinks(NamedTuple):

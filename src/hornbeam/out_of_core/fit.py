@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
+from pathlib import Path
 from typing import Literal
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource, EncodingSource
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.engine import Engine, LocalEngine, resolve_engine
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.scratch import scratch_folder
+from hornbeam.data.hashes import fingerprint
 from hornbeam.data.sources import Source
+from hornbeam.growing.grower import Grower
 from hornbeam.logger import log_progress, logger
 from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
@@ -49,7 +52,8 @@ def fit(
         Folder for the codes of the rows, which level-wise growing reads in every pass. None: a temporary folder if the
         engine is `LocalEngine`; other engines encode the source in every pass, as all do with False.
     checkpoint : path, optional
-        File with the state of level-wise growing; an interrupted fit continues from it.
+        File with the state of level-wise growing; an interrupted fit continues from it. Default: one in the folder
+        `cache`, if that is named.
     on_progress : callable, optional
         Called with the number of rows that have reached their leaf, of all rows.
     n_jobs : int, default 1
@@ -72,7 +76,8 @@ def fit(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam.data import MemorySource, Table
+    >>> from hornbeam.data.sources import MemorySource
+    >>> from hornbeam.tree import Table
     >>> from hornbeam.recipe import PRESETS
     >>> table = Table.read(*load_breast_cancer(return_X_y=True))
     >>> source, recipe = MemorySource(table, block=100), PRESETS["cart"]
@@ -82,7 +87,7 @@ def fit(
     >>> fit(source, recipe, plan=Plan.of(source, recipe, grow_rows=200)).rows[0]
     np.int64(569)
     """
-    engine = LocalEngine(n_jobs) if engine is None else engine
+    engine = resolve_engine(engine, n_jobs)
     plan = Plan.of(source, fitter) if plan is None else plan
     plan.log(source, engine, n_jobs)
     tree = _fit(source, fitter, engine, plan, cache, checkpoint, _logged(on_progress, source.n_rows), n_jobs)
@@ -135,7 +140,7 @@ def _fit(
             class_weight=source.class_weight,
             target=source if source.schema.is_regression else None,
             budget=_budget(engine, plan.memory),
-            checkpoint=checkpoint,
+            checkpoint=_checkpoint_in(cache, encoded, recipe.grower) if checkpoint is None else checkpoint,
             on_progress=lambda done: on_progress(
                 done.rows_done, f"level {done.level}, {done.n_nodes:,} nodes"
             ),
@@ -169,6 +174,14 @@ def _encoded(source: Source, bins: Bins, cache: Cache, engine: Engine) -> Iterat
             yield EncodedCache.write(source, bins, folder, engine)
     else:
         yield EncodedCache.write(source, bins, cache, engine)
+
+
+def _checkpoint_in(cache: Cache, encoded: EncodedSource, grower: Grower) -> Path | None:
+    """Return the file in a permanent cache from which growing continues, named by rows, bins and settings."""
+    if not isinstance(cache, (str, PathLike)):
+        return None
+    key = fingerprint(encoded.fingerprint, repr(grower.as_step()))
+    return Path(cache).expanduser() / f"growing-{key[:32]}.checkpoint"
 
 
 def _logged(on_progress: Listener, n_rows: int) -> Callable[..., None]:

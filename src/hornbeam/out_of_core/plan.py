@@ -48,7 +48,8 @@ class Plan:
 
     Examples
     --------
-    >>> from hornbeam.data import MemorySource, Table
+    >>> from hornbeam.data.sources import MemorySource
+    >>> from hornbeam.tree import Table
     >>> from hornbeam.recipe import PRESETS
     >>> source = MemorySource(Table.read([[1.0], [2.0], [3.0]], ["a", "b", "b"]))
     >>> Plan.of(source, PRESETS["cart"])
@@ -111,7 +112,8 @@ class Plan:
 
         Examples
         --------
-        >>> from hornbeam.data import MemorySource, Table
+        >>> from hornbeam.data.sources import MemorySource
+        >>> from hornbeam.tree import Table
         >>> source = MemorySource(Table.read([[1.0], [2.0]], ["a", "b"]))
         >>> Plan("sample", 1_000_000, 2**29).peak(source)
         250000180

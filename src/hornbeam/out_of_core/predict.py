@@ -28,7 +28,7 @@ class Predictions:
 
     Parameters
     ----------
-    folder : str
+    path : str
         Path or address of the folder.
     files : tuple of str
         Names of the Parquet files; together they have the rows of the source in its order.
@@ -45,7 +45,7 @@ class Predictions:
     1000
     """
 
-    folder: str
+    path: str
     files: tuple[str, ...]
     columns: tuple[str, ...]
     n_rows: int
@@ -57,7 +57,7 @@ def write_predictions(
     schema: Schema,
     used: Sequence[str],
     predict: Callable[[Table], Columns],
-    target: str | PathLike[str],
+    path: str | PathLike[str],
     *,
     identity: Mapping[str, Any],
     engine: Engine,
@@ -66,7 +66,7 @@ def write_predictions(
     """Predict all rows of a source and write them to a folder, one Parquet file per partition.
 
     The schema of the source has at least the features `used`, each as in `schema`, that of the model; only these are
-    read, and other features of the table have missing values. `predict` is pure and picklable. `target` is a folder, or
+    read, and other features of the table have missing values. `predict` is pure and picklable. `path` is a folder, or
     its address in a store. `identity` is what the predictions depend on beside the source, in plain values: the digest
     of the model, and options. The source was opened with the columns to `keep`.
 
@@ -82,7 +82,7 @@ def write_predictions(
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise ParameterError(f"The result would have two columns {twice!r}. Rename the column to keep.")
     units = {f"part-{at:08d}.parquet": unit for at, unit in enumerate(source.partitions())}
-    folder = TargetFolder.of(target)
+    folder = TargetFolder.of(path)
     job = {"format": "hornbeam predictions", "version": 1, **identity}
     job |= {"source": source.fingerprint, "columns": list(names)}
     found = _claim(folder, job, units)

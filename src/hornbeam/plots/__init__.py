@@ -2,7 +2,7 @@
 
 In reading order:
 
-- `canvas`: axes, colours and text; the tree and the classes of an estimator
+- `canvas`: axes, colours and text; the tree of an estimator
 - `tree`: the drawn tree
 - `figure_layout`: text and position of its parts, fitted to a page
 - `leaf_table`: the table beside it
@@ -10,10 +10,9 @@ In reading order:
 - `probabilities`: the reliability diagram, and a histogram of predicted probabilities
 - `pruning`: held-out loss along the pruning path
 - `sizes`: held-out loss against the size
-- `comparison`: ranks of methods
+- `comparison`: ranks of methods, for `Comparison.plot`
 """
 
-from hornbeam.plots.comparison import plot_critical_difference
 from hornbeam.plots.leaves import LeafDisplay
 from hornbeam.plots.probabilities import ProbabilityDisplay, ReliabilityDisplay
 from hornbeam.plots.pruning import PruningPathDisplay
@@ -27,5 +26,4 @@ __all__ = [
     "ReliabilityDisplay",
     "SizePathDisplay",
     "TreeDisplay",
-    "plot_critical_difference",
 ]

@@ -1,15 +1,12 @@
-"""Axes, colours and text of all figures; the tree and the classes of an estimator."""
+"""Axes, colours and text of all figures; the tree of an estimator."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.errors import import_extra
+from hornbeam.errors import ParameterError, import_extra, shown
 from hornbeam.export.people.palette import CLASS_COLOURS
-from hornbeam.tree import Tree
-from hornbeam.tree.decision import class_code
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import single_tree, unwrap
-from hornbeam.typing import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +26,8 @@ def axes(ax: Any = None, *, size: tuple[float, float] = (6.0, 4.5)) -> "Axes":
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    if not hasattr(ax, "spines"):
+        raise ParameterError(f"ax={shown(ax)}: expected axes of matplotlib, or None for a new figure.")
     ax.spines[["top", "right"]].set_visible(False)
     drawn: Axes = ax
     return drawn
@@ -55,8 +54,3 @@ def text_width(text: str, size: float) -> float:
 def fitted_tree(estimator: Any) -> Tree:
     """Return the tree of a fitted estimator, also at the end of a pipeline, or the tree itself."""
     return single_tree(unwrap(estimator).model)
-
-
-def class_number(classes: Sequence[Label], positive: Label | None) -> int:
-    """Find the position of the class of interest; the last class if `positive` is None."""
-    return len(classes) - 1 if positive is None else class_code(classes, positive)

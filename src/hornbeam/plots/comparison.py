@@ -1,41 +1,16 @@
 """The figure of a comparison: average ranks."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hornbeam.evaluation.comparison import Comparison
 from hornbeam.plots.canvas import COLORS, axes
 from hornbeam.typing import Floats
 
 
-def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax: Any = None) -> Any:
-    """Draw average ranks on a line, best at the left, with a bar over methods that do not differ significantly.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Methods are ranked on the data sets for which every method has a loss.
-    level : float, default 0.05
-        Level of Nemenyi's test.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Notes
-    -----
-    Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006, figure 1.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> comparison = Comparison(("a", "b", "c"), range(30), rng.random((30, 3)) + [0, 0.1, 1.0])
-    >>> ax = plot_critical_difference(comparison)
-    """
-    ranks, distance = comparison.ranks(), comparison.critical_difference(level)
+def draw_ranks(methods: Sequence[str], ranks: Floats, distance: float, ax: Any = None) -> Any:
+    """Draw average ranks with the critical difference, and return the axes."""
     order = np.argsort(ranks, kind="stable")
     sorted_ranks = ranks[order]
     bars = _equal_runs(sorted_ranks, distance)
@@ -49,9 +24,7 @@ def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax:
         edge = lowest - 0.1 if left else highest + 0.1
         ax.plot([ranks[i], ranks[i], edge], [0, height, height], color="black", linewidth=0.8)
         shift, side = (-0.05, "right") if left else (0.05, "left")
-        text = (
-            f"{comparison.methods[i]}  {ranks[i]:.2f}" if left else f"{ranks[i]:.2f}  {comparison.methods[i]}"
-        )
+        text = f"{methods[i]}  {ranks[i]:.2f}" if left else f"{ranks[i]:.2f}  {methods[i]}"
         ax.text(edge + shift * n / 10, height, text, ha=side, va="center", fontsize=9)
     for row, (first, last) in enumerate(bars):
         y = -0.35 - 0.35 * row
@@ -63,7 +36,7 @@ def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax:
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=8)
     ax.plot([lowest, lowest + distance], [1.6, 1.6], color=COLORS[1], linewidth=2)
     ax.text(lowest + distance + 0.1, 1.6, f"critical difference {distance:.2f}", va="center", fontsize=8)
-    margin = _margin(ax, max(map(len, comparison.methods)) + 6) * (n - 1)
+    margin = _margin(ax, max(map(len, methods)) + 6) * (n - 1)
     ax.set(xlim=(lowest - margin, highest + margin), ylim=(below - 0.75 * half, 2.1))
     ax.set_axis_off()
     return ax

@@ -12,23 +12,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hornbeam.explain.intervals import interval
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, OTHERS
 from hornbeam.export.slope_text import leaf_terms
-from hornbeam.export.wording import (
-    conditions_within,
-    feature_name,
-    label_text,
-    pluralise,
-    scale_text,
-    shortened,
-    threshold_digits,
-)
+from hornbeam.export.wording import conditions_within, scale_text, threshold_digits
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.leaf_table import LeafTable
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree import Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import depths, leaves_below, push_down
+from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
 from hornbeam.typing import Bools, Floats, Indices
 
 _WIDTH = 1250.0  # points of a new figure, which is wider if its text would have to be cut

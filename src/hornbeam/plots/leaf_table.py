@@ -9,8 +9,9 @@ from typing import Any
 from hornbeam.export.people.display_subset import DisplaySubset
 from hornbeam.export.people.palette import bar, bars, on_scale
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import interval_text, prediction_text, shortened
+from hornbeam.export.wording import interval_text, prediction_text
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
+from hornbeam.tree.words import shortened
 from hornbeam.typing import Bools, Floats
 
 _MAX_CLASS = 24  # letters of a class

@@ -4,9 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.checks import check_flags
 from hornbeam.errors import ParameterError
 from hornbeam.explain.leaves import Leaves, leaves
-from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, class_number, fitted_tree, legend
+from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, fitted_tree, legend
+from hornbeam.tree.decision import class_number
 from hornbeam.typing import Label
 
 _MAX_LABELLED = 30  # leaves; of more, the number of rows is not written
@@ -104,11 +106,12 @@ class LeafDisplay:
         LeafDisplay
             Itself.
         """
+        check_flags(raw=raw)
         n, k = len(self.leaves), list(self.leaves.classes).index(self.positive)
         ax = axes(ax, size=(6.4, max(2.6, 1.2 + 0.22 * n) if n <= _MAX_LABELLED else 6.0))
-        order = np.argsort(self.leaves.smoothed[:, k], kind="stable")
+        order = np.argsort(self.leaves.probability[:, k], kind="stable")
         smoothed, low, high = (
-            values[order, k] for values in (self.leaves.smoothed, self.leaves.low, self.leaves.high)
+            values[order, k] for values in (self.leaves.probability, self.leaves.low, self.leaves.high)
         )
         rows, place = self.leaves.rows[order], np.arange(n)
         band = {"alpha": 0.35, "linewidth": 4.0} if n <= _MAX_LABELLED else {"alpha": 0.2, "linewidth": 1.0}

@@ -1,13 +1,22 @@
 """Figures of the predicted probabilities of one class: a reliability diagram and a histogram."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from hornbeam.errors import DataError, ParameterError
-from hornbeam.evaluation import ReliabilityCurve, reliability_curve
-from hornbeam.plots.canvas import COLORS, GREY, MARKERS, VERBATIM, axes, class_number, legend
+from hornbeam.checks import check_choice, check_flags, check_whole
+from hornbeam.data.engine import Engine
+from hornbeam.data.labels import read_labels
+from hornbeam.data.weights import read_sample_weight
+from hornbeam.errors import DataError, ParameterError, shown
+from hornbeam.evaluation.calibration import ReliabilityCurve, curve_of_entries
+from hornbeam.evaluation.discrimination import read_outcomes
+from hornbeam.evaluation.model_scores import Entries, predicted_entries
+from hornbeam.plots.canvas import COLORS, GREY, MARKERS, VERBATIM, axes, legend
+from hornbeam.tree.unwrap import unwrap
 from hornbeam.typing import Floats, Label
 
 
@@ -15,27 +24,15 @@ class OneClassDisplay(ABC):
     """A figure of the predicted probabilities of one class against all others."""
 
     @classmethod
-    @abstractmethod
-    def from_predictions(
-        cls,
-        y: Any,
-        predicted: Any,
-        *,
-        positive: Label | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **settings: Any,
-    ) -> Self:
-        """Draw given probabilities of one class."""
-
-    @classmethod
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         positive: Label | None = None,
+        sample_weight: Any = None,
+        engine: Engine | None = None,
         name: str | None = None,
         ax: Any = None,
         **settings: Any,
@@ -44,36 +41,93 @@ class OneClassDisplay(ABC):
 
         Parameters
         ----------
-        estimator : classifier
+        estimator : classifier or Tree
             Fitted, with ``predict_proba`` and ``classes_``.
-        X : array-like or data frame
-            Rows that are not in the training data.
-        y : array-like of shape (n_rows,)
-            Their classes.
+        X : array-like, data frame, path, paths, Source or collection
+            Rows that are not in the training data. Files, sources and collections need a model of Hornbeam.
+        y : array-like or str
+            Their classes; of files, the name of the column. None for a Source.
         positive : label, optional
             The class of interest, against all others; the last one if not given.
+        sample_weight : array-like or str, optional
+            Weight of each row; of files, the name of the column.
+        engine : Engine, optional
+            Reads and predicts rows in files; default: this thread.
         name : str, optional
             Name in the figure; the estimator's class if not given.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
-        **settings : keywords of `from_predictions`
-            Bins, weights and other settings.
+        **settings : keywords
+            Of a `ReliabilityDisplay`: n_bins, level and interval, as in `reliability_curve`. Of a `ProbabilityDisplay`:
+            n_bins, the number of bins of equal width, by default 20; and shares, as in `plot`.
 
         Returns
         -------
         display
             The drawn display.
         """
-        if not hasattr(estimator, "predict_proba") or not hasattr(estimator, "classes_"):
+        positive, entries = predicted_entries(
+            estimator, X, y, positive=positive, sample_weight=sample_weight, engine=engine
+        )
+        name = type(unwrap(estimator).model).__name__ if name is None else name
+        return cls._of_entries(entries, positive, name, ax, **settings)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        positive: Label | None = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw given probabilities of one class.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            The true classes.
+        y_score : array-like of shape (n_rows,)
+            The probability of `positive`.
+        positive : label, optional
+            The class of interest; the last of the sorted classes of `y_true` if not given.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row.
+        name : str, optional
+            Name in the figure.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : keywords
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
+        labels = read_labels(y_true)
+        if not len(labels.codes):
+            raise DataError("there are no rows; expected at least one.")
+        positive = labels.classes[-1].item() if positive is None else positive
+        if not isinstance(positive, str | Real | np.generic):
             raise ParameterError(
-                f"This is a {type(estimator).__name__}; expected a fitted classifier, with predict_proba and classes_. "
-                "Pass probabilities of other models to from_predictions."
+                f"positive={shown(positive)}: expected a label, such as {labels.classes[-1]!r}."
             )
-        classes = np.asarray(estimator.classes_).tolist()
-        number = class_number(classes, positive)
-        predicted = estimator.predict_proba(X)[:, number]
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, predicted, positive=classes[number], name=name, ax=ax, **settings)
+        observed, p = read_outcomes(labels.classes[labels.codes] == positive, y_score)
+        weight = np.ones(len(p)) if sample_weight is None else read_sample_weight(sample_weight, len(p))
+        kept = weight > 0
+        entries = Entries(p[kept], observed[kept], weight[kept], weight[kept] ** 2)
+        return cls._of_entries(entries, positive, name, ax, **settings)
+
+    @classmethod
+    @abstractmethod
+    def _of_entries(
+        cls, entries: Entries, positive: Label, name: str | None, ax: Any, **settings: Any
+    ) -> Self:
+        """Draw predictions with their outcomes and weights."""
 
 
 class ReliabilityDisplay(OneClassDisplay):
@@ -114,40 +168,11 @@ class ReliabilityDisplay(OneClassDisplay):
         self.positive = positive
 
     @classmethod
-    def from_predictions(
-        cls,
-        y: Any,
-        predicted: Any,
-        *,
-        positive: Label | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **settings: Any,
+    def _of_entries(
+        cls, entries: Entries, positive: Label, name: str | None, ax: Any, **settings: Any
     ) -> Self:
-        """Draw given probabilities of one class.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            The true classes.
-        predicted : array-like of shape (n_rows,)
-            The probability of `positive`.
-        positive : label, optional
-            The class of interest; the last of the sorted classes of `y` if not given.
-        name : str, optional
-            For the legend.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-        **settings : n_bins, level, interval, sample_weight
-            As in `reliability_curve`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
-        y = np.asarray(y)
-        positive = np.unique(y)[-1] if positive is None else positive
-        curve = reliability_curve(y == positive, predicted, **settings)
+        check_settings(settings, ("n_bins", "level", "interval"))
+        curve = curve_of_entries(entries.observed, entries.p, entries.weight, entries.squares, **settings)
         return cls(curve, name=name, positive=str(positive)).plot(ax)
 
     def plot(
@@ -171,6 +196,7 @@ class ReliabilityDisplay(OneClassDisplay):
         ReliabilityDisplay
             Itself.
         """
+        check_choice("band", band, ("bars", "area"))
         ax = axes(ax, size=(5.0, 5.0))
         n_drawn = sum(line.get_gid() == "reliability" for line in ax.lines)
         if n_drawn == 0:
@@ -187,11 +213,11 @@ class ReliabilityDisplay(OneClassDisplay):
         color = self.line_.get_color()
         if band == "area":
             self.band_ = ax.fill_between(
-                curve.predicted, curve.lower, curve.upper, color=color, alpha=0.18, linewidth=0
+                curve.predicted, curve.low, curve.high, color=color, alpha=0.18, linewidth=0
             )
         else:
             self.band_ = ax.vlines(
-                curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
+                curve.predicted, curve.low, curve.high, color=color, linewidth=1.2, alpha=0.6
             )
         of_class = f" of {self.positive}" if self.positive else ""
         ax.set_xlabel(f"predicted probability{of_class}", **VERBATIM)
@@ -251,56 +277,16 @@ class ProbabilityDisplay(OneClassDisplay):
         self.name = name
 
     @classmethod
-    def from_predictions(
-        cls,
-        y: Any,
-        predicted: Any,
-        *,
-        positive: Label | None = None,
-        name: str | None = None,
-        n_bins: int = 20,
-        sample_weight: Any = None,
-        ax: Any = None,
-        **settings: Any,
+    def _of_entries(
+        cls, entries: Entries, positive: Label, name: str | None, ax: Any, **settings: Any
     ) -> Self:
-        """Draw given probabilities of one class.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            The true classes.
-        predicted : array-like of shape (n_rows,)
-            The probability of `positive`.
-        positive : label, optional
-            The class of interest; the last of the sorted classes of `y` if not given.
-        name : str, optional
-            Name in the title.
-        n_bins : int, default 20
-            Number of bins of equal width.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-        **settings : shares
-            As in `plot`.
-
-        Returns
-        -------
-        ProbabilityDisplay
-        """
-        y, p = np.asarray(y), np.asarray(predicted, float)
-        if y.shape != p.shape or p.ndim != 1 or not len(p):
-            raise DataError(
-                f"Labels of shape {y.shape} beside predictions of shape {p.shape}; expected one of each per row. "
-                "Pass the probabilities of one class: predict_proba(X)[:, 1], say."
-            )
-        if n_bins < 1:
-            raise ParameterError(f"n_bins={n_bins}: expected 1 or more.")
-        positive = np.unique(y)[-1] if positive is None else positive
-        weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
+        check_settings(settings, ("n_bins", "shares"))
+        n_bins = settings.pop("n_bins", 20)
+        check_whole("n_bins", n_bins, 1)
         edges = np.linspace(0, 1, n_bins + 1)
         class_counts, other_counts = (
-            np.histogram(p[rows], edges, weights=weight[rows])[0] for rows in (y == positive, y != positive)
+            np.histogram(entries.p[rows], edges, weights=entries.weight[rows])[0]
+            for rows in (entries.observed, ~entries.observed)
         )
         return cls(edges, class_counts, other_counts, positive=positive, name=name).plot(ax, **settings)
 
@@ -320,6 +306,7 @@ class ProbabilityDisplay(OneClassDisplay):
         ProbabilityDisplay
             Itself.
         """
+        check_flags(shares=shares)
         ax = axes(ax, size=(6.0, 3.6))
         left, width = self.edges[:-1], np.diff(self.edges)
         style = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
@@ -343,3 +330,10 @@ class ProbabilityDisplay(OneClassDisplay):
         legend(ax, loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def check_settings(settings: dict[str, Any], known: Sequence[str]) -> None:
+    """Raise `ParameterError` for a setting that a display does not have."""
+    for name in settings:
+        if name not in known:
+            raise ParameterError(f"{name} is no setting of this display; expected {', '.join(known)}.")

@@ -2,15 +2,12 @@
 
 from typing import Any, Literal, Self
 
-import numpy as np
-
-from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.checks import check_choice, check_number
+from hornbeam.data.rows import read_rows
+from hornbeam.errors import ParameterError
 from hornbeam.plots.canvas import COLORS, GREY, axes, fitted_tree, legend
-from hornbeam.pruning import CostComplexity, cost_complexity_path
-from hornbeam.pruning.cost_complexity import cut_alphas
+from hornbeam.pruning.cost_complexity import cost_complexity_path, cut_alphas
 from hornbeam.tree.decision import Costs
-from hornbeam.tuning import CrossValidated
 from hornbeam.tuning.candidate_losses import CandidateLosses, Score, evaluate_alphas, losses
 from hornbeam.tuning.folds import route_held_out
 from hornbeam.typing import Floats
@@ -21,7 +18,7 @@ _MEASURES = {"brier": "squared loss (Brier)", "log": "log loss", "error": "share
 class PruningPathDisplay:
     """Mean loss of held-out rows against the size of the pruned tree, with one standard error.
 
-    Make one with `from_estimator`, which needs held-out rows, or with `from_cross_validation`.
+    Make one with `from_estimator`, which needs held-out rows.
 
     Parameters
     ----------
@@ -67,7 +64,7 @@ class PruningPathDisplay:
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         score: Score = "brier",
         impurity: str = "gini",
@@ -81,12 +78,12 @@ class PruningPathDisplay:
         ----------
         estimator : TreeClassifier or Tree
             Fitted.
-        X : array-like or data frame
-            Rows that are not in the training data.
-        y : array-like of shape (n_rows,)
-            Their classes.
+        X : array-like, data frame, path, paths or Source
+            Rows that are not in the training data; files are read into memory.
+        y : array-like or str
+            Their classes; of files, the name of the column. None for a Source.
         score : {"brier", "log", "error"} or Costs, default "brier"
-            Loss of a row, as in `hornbeam.tuning.CrossValidated`.
+            Loss of a row: squared error of the probabilities, log loss, wrong predictions, or their costs.
         impurity : {"gini", "entropy", "error"}, default "gini"
             As in `hornbeam.pruning.CostComplexity`.
         simplicity : float, default 0.0
@@ -101,62 +98,20 @@ class PruningPathDisplay:
         PruningPathDisplay
         """
         tree = fitted_tree(estimator)
+        if tree.is_regression:
+            raise ParameterError("the target of the tree is numeric; expected a tree of classes.")
+        if not isinstance(score, Costs):
+            check_choice("score", score, _MEASURES)
+        check_number("simplicity", simplicity, 0)
         alphas = cost_complexity_path(tree, impurity).alphas
-        _, held = route_held_out(tree, Table.read(X, y, schema=tree.schema))
+        _, held = route_held_out(
+            tree, read_rows(X, y, schema=tree.schema, target_kind=tree.schema.target_kind)
+        )
         cut = cut_alphas(tree, impurity)
         candidate_losses = evaluate_alphas(alphas, tree, cut, held, losses(tree.belief, score))
         return cls(alphas, candidate_losses, candidate_losses.winner(simplicity), _measure_name(score)).plot(
             ax, **settings
         )
-
-    @classmethod
-    def from_cross_validation(
-        cls, method: CrossValidated, X: Any, y: Any, *, n_jobs: int = 1, ax: Any = None, **settings: Any
-    ) -> Self:
-        """Draw the cross-validated loss of every alpha, and the chosen one.
-
-        Parameters
-        ----------
-        method : CrossValidated
-            A method with the default candidates, those of cost-complexity pruning.
-        X : array-like or data frame
-            The rows to fit.
-        y : array-like of shape (n_rows,)
-            Their classes.
-        n_jobs : int, default 1
-            Threads.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-        **settings : by, and keywords of matplotlib's ``plot``
-            As in `plot`.
-
-        Returns
-        -------
-        PruningPathDisplay
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from hornbeam.recipe import PRESETS
-        >>> method = CrossValidated(PRESETS["cart"], simplicity=1.0)
-        >>> display = PruningPathDisplay.from_cross_validation(method, *load_breast_cancer(return_X_y=True))
-        >>> display.note_.get_text()
-        '4.4 leaves'
-        """
-        candidates, candidate_losses = method.evaluate(Table.read(X, y), n_jobs=n_jobs)
-        alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
-        if len(alphas) < len(candidates):
-            raise ParameterError(
-                "candidates are not all CostComplexity; expected a path. Leave CrossValidated's candidates out."
-            )
-        if candidate_losses is None:
-            raise DataError("Cross-validation needs at least 2 rows; got 1.")
-        return cls(
-            np.array(alphas),
-            candidate_losses,
-            candidate_losses.winner(method.simplicity),
-            _measure_name(method.score),
-        ).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, by: Literal["leaves", "alpha"] = "leaves", **line: Any) -> Self:
         """Draw the path.
@@ -175,8 +130,7 @@ class PruningPathDisplay:
         PruningPathDisplay
             Itself.
         """
-        if by not in ("leaves", "alpha"):
-            raise ParameterError(f"by={by!r}: expected 'leaves' or 'alpha'.")
+        check_choice("by", by, ("leaves", "alpha"))
         ax = axes(ax, size=(6.4, 4.0))
         x = self.n_leaves if by == "leaves" else self.alphas
         style = {

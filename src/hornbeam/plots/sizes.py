@@ -3,9 +3,9 @@
 from typing import Any, Self
 
 from hornbeam.errors import DataError
-from hornbeam.export.wording import pluralise
 from hornbeam.plots.canvas import COLORS, GREY, axes, fitted_tree
-from hornbeam.tuning import SizePath, size_path
+from hornbeam.tree.words import pluralise
+from hornbeam.tuning.size_choice import SizePath, size_path
 
 
 class SizePathDisplay:

@@ -6,17 +6,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from hornbeam.checks import check_flags, check_whole
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError
 from hornbeam.export.people.palette import bars
-from hornbeam.export.wording import label_text, mean_text, pluralise, prediction_text, probability_text
+from hornbeam.export.wording import prediction_text
 from hornbeam.plots.canvas import DARK, GREY, PALE, VERBATIM, axes, fitted_tree, text_width
 from hornbeam.plots.figure_layout import FigureLayout, fit_to_page
 from hornbeam.plots.leaf_table import draw_bars
-from hornbeam.tree import Tree
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import decide_rows, predict_rows, route
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from hornbeam.tree.words import label_text, mean_text, pluralise, probability_text
 from hornbeam.typing import Bools, Floats, Label
 
 _MAX_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and of a larger one after folding
@@ -131,13 +133,12 @@ class TreeDisplay:
         TreeDisplay
             Itself.
         """
-        if not (max_leaves is None or max_leaves == "auto" or max_leaves >= 1):
-            raise ParameterError(
-                f"max_leaves={max_leaves!r}: expected 1 or more, 'auto', or None for all leaves."
-            )
+        check_flags(intervals=intervals)
+        if max_leaves != "auto":
+            check_whole("max_leaves", max_leaves, 1, none="all leaves")
         row = None if highlight is None else _row(self.tree, highlight)
         row_path = [] if row is None else path(self.tree.skeleton, int(route(self.tree.skeleton, row)[0]))
-        size = None if ax is None else _points(ax)
+        size = None if ax is None else _points(axes(ax))
         layout = self._layout(max_leaves, row_path, intervals, size)
         ax = axes(ax, size=((layout.width + 12) / 72, (layout.height + 12) / 72))
         ax.set(xlim=(0, layout.width), ylim=(layout.height, 0))

@@ -9,22 +9,26 @@ Reading order:
 - `minimum_error`, `bayes_risk`: by expected errors or costs
 - `reduced_error`: by errors on held-out rows
 - `leaf_price`: by a price per leaf, or a number of leaves
+- `registry`: all pruners by name
 """
 
-from hornbeam.pruning.bayes_risk import BayesRisk
-from hornbeam.pruning.bottom_up import work_span
-from hornbeam.pruning.cost_complexity import CostComplexity, CostComplexityPath, cost_complexity_path
-from hornbeam.pruning.error_based import Collapse, ErrorBased
-from hornbeam.pruning.leaf_price import LeafBudget, LeafPrice
-from hornbeam.pruning.minimum_error import MinimumError
-from hornbeam.pruning.pruner import NamedPruner, Pruner, RowPruner
-from hornbeam.pruning.reduced_error import ReducedError
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.lazy import lazy_attribute
+
+if TYPE_CHECKING:
+    from hornbeam.pruning.bayes_risk import BayesRisk
+    from hornbeam.pruning.cost_complexity import CostComplexity
+    from hornbeam.pruning.error_based import Collapse, ErrorBased
+    from hornbeam.pruning.leaf_price import LeafBudget, LeafPrice
+    from hornbeam.pruning.minimum_error import MinimumError
+    from hornbeam.pruning.pruner import Pruner, RowPruner
+    from hornbeam.pruning.reduced_error import ReducedError
 
 __all__ = [
     "BayesRisk",
     "Collapse",
     "CostComplexity",
-    "CostComplexityPath",
     "ErrorBased",
     "LeafBudget",
     "LeafPrice",
@@ -32,10 +36,21 @@ __all__ = [
     "Pruner",
     "ReducedError",
     "RowPruner",
-    "cost_complexity_path",
-    "work_span",
 ]
 
-_NAMED: tuple[type[NamedPruner], ...] = (BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError)
-PRUNERS = {pruner.name: pruner for pruner in _NAMED}
-"""Pruners by name. `LeafBudget`, `LeafPrice` and `ReducedError` need a number or rows, and are passed as objects."""
+_MODULES = {
+    "BayesRisk": ".bayes_risk",
+    "Collapse": ".error_based",
+    "CostComplexity": ".cost_complexity",
+    "ErrorBased": ".error_based",
+    "LeafBudget": ".leaf_price",
+    "LeafPrice": ".leaf_price",
+    "MinimumError": ".minimum_error",
+    "Pruner": ".pruner",
+    "ReducedError": ".reduced_error",
+    "RowPruner": ".pruner",
+}
+
+
+def __getattr__(name: str) -> Any:
+    return lazy_attribute(globals(), _MODULES, name)

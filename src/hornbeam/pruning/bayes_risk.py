@@ -1,25 +1,27 @@
 """Bayes-risk pruning (Ahmed, Rizaner and Ulusoy, PLOS ONE 13(4), 2018; Chou, 2021), on smoothed probabilities."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from sys import float_info
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.checks import check_choice, check_flags
+from hornbeam.data.rows import unpack_rows
 from hornbeam.kernels.elementary import row_dots, row_sums
 from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, least_costs
 from hornbeam.pruning.bottom_up import run_sweep, stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner
-from hornbeam.pruning.reduced_error import PruningRows, held_out
+from hornbeam.pruning.reduced_error import held_out_evidence
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.typing import Bools, Floats
 
 _TOLERANCE = 1e-12
@@ -39,8 +41,9 @@ class BayesRisk(NamedPruner):
     costs : array-like of shape (K, K), mapping or Costs, optional
         ``costs[true][predicted]``, in the order of the tree's classes, or ``{(true, predicted): cost}``, where
         other mistakes cost 1; default: every mistake costs 1.
-    table : Table or HeldOutSource, optional
-        Held-out rows. Their costs are compared instead of expected ones; predictions are still those of the tree.
+    held_out : tuple of X and y, or of X, y and weights, optional
+        Held-out rows, in any form that `fit` takes. Their costs are compared instead of expected ones; predictions are
+        still those of the tree.
     reading : {"bayes", "per-example", "rate"}, default "bayes"
         Definition of the risk of a node. ``bayes``: the node's weight times the least expected cost. The other
         two are there for comparison: ``per-example``, the definition of the 2021 note, is the sum over the
@@ -50,12 +53,9 @@ class BayesRisk(NamedPruner):
         Keep a subtree whose risk equals that of its root, as the note does; by default ties go to the smaller
         tree.
     method : {"frontier", "sequential"}, default "frontier"
-        ``frontier``: in compiled code, nodes of the same height in parallel if there is more than one
-        thread. ``sequential``: one node after the other, children first, in plain Python; the reference.
-        The tree is the same.
-    n_jobs : int, default 1
-        Threads that share a frontier. With few classes they cost more than they save; a tree of fewer than 32,768
-        nodes is always processed by one.
+        ``frontier``: in compiled code, nodes of the same height in parallel on the threads of an estimator's
+        `n_jobs`, in trees of 32,768 nodes or more. ``sequential``: one node after the other, children first, in plain
+        Python; the reference. The tree is the same.
     estimate : Smoother, optional
         Estimates the probabilities that risks are computed from; default: the predictions of the tree. The pruned
         tree keeps the predictions of the given one, so smooth it afterwards; ``pruning="bayes-risk"`` of an estimator
@@ -98,26 +98,31 @@ class BayesRisk(NamedPruner):
     name: ClassVar[str] = "bayes-risk"
 
     costs: Any = None
-    table: PruningRows | None = field(default=None, repr=False)
+    held_out: Any = field(default=None, repr=False, compare=False)
     reading: str = "bayes"
     strict: bool = False
     method: str = "frontier"
-    n_jobs: int = 1
     estimate: Callable[[Tree], Tree] | None = None
+    _threads: int = field(default=1, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_flags(strict=self.strict)
         for name, known in (("reading", _READINGS), ("method", _METHODS)):
-            if getattr(self, name) not in known:
-                raise ParameterError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}.")
-        if self.n_jobs < 1:
-            raise ParameterError(f"n_jobs={self.n_jobs}: expected at least 1 thread.")
+            check_choice(name, getattr(self, name), known)
         if self.costs is not None and not isinstance(self.costs, Mapping):
             object.__setattr__(
                 self, "costs", self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
             )
 
+    def _with_threads(self, n_threads: int) -> Self:
+        """Return the pruner that shares a frontier among threads; with few classes they cost more than they save."""
+        pruner = replace(self)
+        object.__setattr__(pruner, "_threads", n_threads)
+        return pruner
+
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "Bayes-risk pruning")
         estimated = self._estimated(tree)
         costs = self._costs_for(tree)
@@ -150,7 +155,9 @@ class BayesRisk(NamedPruner):
 
     def _counts(self, tree: Tree) -> Floats:
         """Return the class weights that risks are computed from."""
-        return tree.evidence * tree.unit if self.table is None else held_out(tree, self.table)
+        if self.held_out is None:
+            return tree.evidence * tree.unit
+        return held_out_evidence(tree, *unpack_rows(self.held_out, "held_out"))
 
     @property
     def _margin(self) -> tuple[float, float]:
@@ -163,13 +170,13 @@ class BayesRisk(NamedPruner):
         slack, relative = self._margin
         shape = tree.skeleton.first_child, tree.skeleton.n_children
         sweep = PruneSweep(*shape, self._risks(tree, costs), slack=slack, relative=relative)
-        return run_sweep(tree.skeleton, sweep, self.n_jobs)
+        return run_sweep(tree.skeleton, sweep, self._threads)
 
     def _risks(self, tree: Tree, costs: Floats) -> GivenCosts | ExpectedCosts:
         """Return the risk of each node as a leaf, and of the rows that stop there."""
         if self.reading == "per-example":
             return self._random_prediction(tree, costs)
-        if self.reading == "bayes" and self.table is None:
+        if self.reading == "bayes" and self.held_out is None:
             return ExpectedCosts(tree.evidence, tree.unit.item(0), tree.belief, costs)
         return self._cheapest_prediction(tree, costs)
 
@@ -184,7 +191,7 @@ class BayesRisk(NamedPruner):
         """Return the risks if each node has its cheapest prediction: rates, or the costs of held-out rows."""
         rate, action = least_costs(tree.belief, costs)
         none = np.zeros(tree.n_nodes)
-        if self.table is None:
+        if self.held_out is None:
             return GivenCosts(rate, none)
         counts, charged = self._counts(tree), costs.T[action]
         risk = row_dots(counts, charged)
@@ -222,7 +229,7 @@ class BayesRisk(NamedPruner):
             return _add(weight[i] * cost[i] for i in classes)
         expected = [_add(belief[j] * costs[j][a] for j in classes) for a in classes]
         action = expected.index(min(expected))
-        if self.table is None:
+        if self.held_out is None:
             return expected[action] if self.reading == "rate" else total * expected[action]
         charged = _add(weight[j] * costs[j][action] for j in classes)
         if self.reading == "rate":

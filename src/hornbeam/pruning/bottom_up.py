@@ -4,7 +4,8 @@ Rows that stop at an inner node, with a category never seen or a missing value w
 that node whether or not its subtree is kept, so their cost counts on both sides.
 
 The decision on a node depends on its children alone, so all nodes of one height, a frontier, can be processed in
-parallel, one height after the other (Chou, Bayes Risk Pruning, 2021, section 4).
+parallel, one height after the other (Chou, Bayes Risk Pruning, 2021, section 4). So can all nodes of one level, the
+deepest first: threads share levels, which are contiguous in memory, where a frontier has nodes from everywhere.
 """
 
 from dataclasses import dataclass
@@ -53,26 +54,7 @@ class WorkSpan:
 
 
 def work_span(skeleton: Skeleton, work: Floats | None = None) -> WorkSpan:
-    """Compute work and span of a bottom-up sweep over a tree.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-    work : float64 array of shape (n_nodes,), optional
-        Operations per node; default 1. Bayes risk takes K * K + n_children of them.
-
-    Returns
-    -------
-    WorkSpan
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> found = work_span(stump)
-    >>> found.work, found.span, found.rounds, found.parallelism
-    (3.0, 2.0, 2, 1.5)
-    """
+    """Compute work and span of a bottom-up sweep over a tree."""
     order, begin = frontiers(skeleton)
     each = np.ones(skeleton.n_nodes) if work is None else np.asarray(work, np.float64)
     largest = np.maximum.reduceat(each[order], begin[:-1])
@@ -94,8 +76,8 @@ def bottom_up(
     """Find the nodes that cost no more as leaves than what is kept of their subtrees.
 
     `as_leaf` is the cost of each node if it is a leaf, `staying` the cost, at an inner node, of the rows that stop
-    there. A node is cut where ``as_leaf <= below + slack + relative * abs(below)``. Threads share each frontier of
-    nodes of one height; the result does not depend on them.
+    there. A node is cut where ``as_leaf <= below + slack + relative * abs(below)``. Threads share each level; the
+    result does not depend on them.
     """
     costs = GivenCosts(as_leaf, staying)
     sweep = PruneSweep(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
@@ -103,31 +85,23 @@ def bottom_up(
 
 
 def run_sweep(skeleton: Skeleton, sweep: PruneSweep, n_jobs: int = 1) -> Bools:
-    """Process every node of a new sweep, and return which become leaves.
-
-    Several threads share each frontier; one thread walks the levels backwards instead.
-    """
-    if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
-        sweep.decide_all()
-    else:
-        order, begin = frontiers(skeleton)
-        _run_by_frontier(sweep, order, begin.tolist(), n_jobs)
-    return sweep.cut
-
-
-def _run_by_frontier(sweep: PruneSweep, order: Indices, begin: list[int], n_jobs: int) -> None:
-    """Process wide frontiers in slices, one frontier after the other; runs of narrow ones at once."""
+    """Process every node of a new sweep, and return which become leaves; threads share each wide level."""
+    n = skeleton.n_nodes
+    if n_jobs == 1 or n < 2 * _SLICE:
+        sweep.decide(0, n)
+        return sweep.cut
     with Pool(n_jobs) as pool:
-        waiting = 0
-        for here, end in pairwise(begin):
-            slices = min(n_jobs, (end - here) // _SLICE)
+        decided = n  # nodes from here on are
+        for begin, end in reversed(list(pairwise(skeleton.levels))):
+            slices = min(n_jobs, (end - begin) // _SLICE)
             if slices < 2:
                 continue
-            sweep.decide(order[waiting:here])
-            bounds = [here + (end - here) * i // slices for i in range(slices + 1)]
-            list(pool.map(lambda pair: sweep.decide(order[pair[0] : pair[1]]), pairwise(bounds)))
-            waiting = end
-        sweep.decide(order[waiting:])
+            sweep.decide(end, decided)
+            bounds = [begin + (end - begin) * i // slices for i in range(slices + 1)]
+            list(pool.map(sweep.decide, bounds[:-1], bounds[1:]))
+            decided = begin
+        sweep.decide(0, decided)
+    return sweep.cut
 
 
 def stopping_at_inner[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]:

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam.checks import check_choice, check_number
 from hornbeam.data.fixed_point import unit_scaled
-from hornbeam.errors import ParameterError
+from hornbeam.grid import Result
 from hornbeam.kernels.elementary import log2, row_dots, row_sums
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import stopping_at_inner
@@ -15,6 +16,7 @@ from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.typing import Counts, Floats
 
 _IMPURITIES = ("gini", "entropy", "error")
@@ -35,7 +37,7 @@ class CostComplexity(NamedPruner):
 
     See Also
     --------
-    cost_complexity_path : every alpha at which the tree changes.
+    hornbeam.TreeClassifier.cost_complexity_path : every alpha at which the tree changes.
 
     References
     ----------
@@ -57,20 +59,20 @@ class CostComplexity(NamedPruner):
     impurity: str = "gini"
 
     def __post_init__(self) -> None:
-        if not self.alpha >= 0:
-            raise ParameterError(f"alpha={self.alpha}: expected 0 or more.")
-        _check_impurity(self.impurity)
+        check_number("alpha", self.alpha, 0)
+        check_choice("impurity", self.impurity, _IMPURITIES)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        tree = single_tree(tree)
         links, scale = _links(tree, self.impurity)
         cut = links.alpha <= self.alpha + _TOLERANCE * scale
         return collapse(tree, cut, Step.of(self.name, alpha=self.alpha, impurity=self.impurity))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CostComplexityPath:
-    """The nested subtrees of a tree, from the full tree to its root.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CostComplexityPath(Result[dict[str, float]]):
+    """The nested subtrees of a tree, from the full tree to its root; printed, a line per subtree.
 
     Parameters
     ----------
@@ -85,9 +87,13 @@ class CostComplexityPath:
     Examples
     --------
     >>> import numpy as np
-    >>> CostComplexityPath(np.array([0.0, 0.16]), np.array([0.32, 0.48]), np.array([2, 1])).n_leaves.tolist()
-    [2, 1]
+    >>> CostComplexityPath(np.array([0.0, 0.16]), np.array([0.32, 0.48]), np.array([2, 1]))
+    alphas  impurities  n_leaves
+         0        0.32         2
+      0.16        0.48         1
     """
+
+    _COLUMNS: ClassVar = ("alphas", "impurities", "n_leaves")
 
     alphas: Floats
     impurities: Floats
@@ -95,32 +101,8 @@ class CostComplexityPath:
 
 
 def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPath:
-    """Find every alpha at which the best subtree changes.
-
-    Parameters
-    ----------
-    tree : Tree
-    impurity : {"gini", "entropy", "error"}, default "gini"
-
-    Returns
-    -------
-    CostComplexityPath
-
-    Notes
-    -----
-    Links that are equally weak are cut together, so alphas increase strictly (scikit-learn's path repeats
-    an alpha for each of them). One sweep from the leaves up finds all of them in S log S steps, whatever the depth
-    of the tree.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
-    >>> path = cost_complexity_path(TreeClassifier("cart").fit(X, y).tree_)
-    >>> path.alphas.round(4).tolist(), path.n_leaves.tolist()
-    ([0.0, 0.125, 0.25], [4, 2, 1])
-    """
-    _check_impurity(impurity)
+    """Find every alpha at which the best subtree changes; see `TreeClassifier.cost_complexity_path`."""
+    check_choice("impurity", impurity, _IMPURITIES)
     links, scale = _links(tree, impurity)
     cuts = np.flatnonzero(links.happens)
     cuts = cuts[np.argsort(links.alpha[cuts], kind="stable")]
@@ -155,7 +137,7 @@ def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
     A node is a leaf of ``CostComplexity(alpha)(tree)`` from its own value on, and removed from the smallest value of
     its ancestors on.
     """
-    _check_impurity(impurity)
+    check_choice("impurity", impurity, _IMPURITIES)
     links, scale = _links(tree, impurity)
     return links.alpha - _TOLERANCE * scale
 
@@ -186,8 +168,3 @@ def _impurities(tree: Tree, impurity: str) -> Floats:
     else:
         each = 1 - share.max(axis=1)
     return each
-
-
-def _check_impurity(impurity: str) -> None:
-    if impurity not in _IMPURITIES:
-        raise ParameterError(f"impurity={impurity!r}: expected one of {', '.join(_IMPURITIES)}.")

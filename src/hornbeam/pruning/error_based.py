@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hornbeam.checks import check_choice, check_flags, check_share
+from hornbeam.data.rows import read_rows, unpack_rows
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner
@@ -16,11 +17,13 @@ from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Floats
 
 _SLACK = 0.1  # errors that a simpler tree may have more, in both programs
 _TOLERANCE = 1e-6  # for rounding, in both programs
+_USELESS = 1e-3  # errors that a subtree must save at least, in both programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +44,15 @@ class Collapse(NamedPruner):
 
     name: ClassVar[str] = "collapse"
 
-    tolerance: float = 1e-3
-
     def __call__(self, tree: Tree) -> Tree:
         """Return the collapsed tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "Collapsing")
         weight = tree.evidence * tree.unit
         errors = weight.sum(axis=1) - weight.max(axis=1)
         below = pull_up(tree.skeleton, np.where(tree.skeleton.is_leaf, errors, 0.0))
-        useless = ~tree.skeleton.is_leaf & (below >= errors - self.tolerance)
-        return collapse(tree, useless, Step.of(self.name, tolerance=self.tolerance))
+        useless = ~tree.skeleton.is_leaf & (below >= errors - _USELESS)
+        return collapse(tree, useless, Step.of(self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,9 @@ class ErrorBased(NamedPruner):
     constants : {"j48", "c4.5"}, default "j48"
         ``j48``: the exact normal deviate, and all rows wrong where nearly all are; ``c4.5``: the deviate from
         the program's small table, and two thirds of the rest wrong.
-    table : Table, optional
-        The rows the tree was grown from, for a call on an existing tree; a fit in memory passes them itself. A raised
-        branch gets the rows of its siblings too, so nothing is raised without them.
+    rows : tuple of X and y, or of X, y and weights, optional
+        The rows the tree was grown from, in any form that `fit` takes, for a call on an existing tree; a fit in memory
+        passes them itself. A raised branch gets the rows of its siblings too, so nothing is raised without them.
 
     Notes
     -----
@@ -87,10 +89,10 @@ class ErrorBased(NamedPruner):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam import Table, TreeClassifier
+    >>> from hornbeam import TreeClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> tree = TreeClassifier("c4.5", pruning=None).fit(X, y).tree_
-    >>> tree.n_leaves, ErrorBased()(tree).n_leaves, ErrorBased(table=Table.read(X, y))(tree).n_leaves
+    >>> tree.n_leaves, ErrorBased()(tree).n_leaves, ErrorBased(rows=(X, y))(tree).n_leaves
     (17, 13, 13)
     >>> TreeClassifier("c4.5", pruning=ErrorBased(0.01)).fit(X, y).tree_.n_leaves
     7
@@ -101,34 +103,35 @@ class ErrorBased(NamedPruner):
     confidence: float = 0.25
     raising: bool = True
     constants: str = "j48"
-    table: Table | None = field(default=None, repr=False)
+    rows: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 0 < self.confidence < 1:
-            raise ParameterError(f"confidence={self.confidence}: expected a number between 0 and 1.")
-        if self.constants not in ("j48", "c4.5"):
-            raise ParameterError(f"constants={self.constants!r}: expected 'j48' or 'c4.5'.")
+        check_share("confidence", self.confidence)
+        check_flags(raising=self.raising)
+        check_choice("constants", self.constants, ("j48", "c4.5"))
 
     @property
     def uses_rows(self) -> bool:
         """Whether it needs the training rows, to raise branches, and does not have them yet."""
-        return self.raising and self.table is None
+        return self.raising and self.rows is None
 
     def with_rows(self, table: Table) -> Self:
         """Return the pruner for a tree grown from these rows."""
-        return replace(self, table=table)
+        return replace(self, rows=table)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "Error-based pruning")
         tree = Collapse()(tree)
         estimate = partial(expected_errors, confidence=self.confidence, constants=self.constants)
-        raising = self.raising and self.table is not None
+        raising = self.raising and self.rows is not None
         step = Step.of(self.name, confidence=self.confidence, constants=self.constants, raising=raising)
         if raising:
-            assert self.table is not None
+            schema = tree.schema
+            table = read_rows(*unpack_rows(self.rows, "rows"), schema=schema, target_kind=schema.target_kind)
             one = partial(errors_of_one_leaf, confidence=self.confidence, constants=self.constants)
-            return raise_branches(tree, self.table, estimate, one, _SLACK + _TOLERANCE, step)
+            return raise_branches(tree, table, estimate, one, _SLACK + _TOLERANCE, step)
         weight = tree.evidence * tree.unit
         staying = estimate(stopping_at_inner(tree.skeleton, weight))
         cut = bottom_up(tree.skeleton, estimate(weight), staying, slack=_SLACK + _TOLERANCE)

@@ -1,16 +1,18 @@
 """Pruning by a price per leaf, in units of the squared loss that the leaf saves, or to a number of leaves."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.checks import check_number, check_whole
 from hornbeam.kernels.elementary import row_dots
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import bottom_up
 from hornbeam.tree.edit import collapse, keep_best_leaves
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Floats
 
@@ -45,14 +47,16 @@ class LeafPrice:
     (19, 17, 8)
     """
 
+    _for_several: ClassVar[bool] = True  # works for trees side by side (`hornbeam.tree.several`)
+
     price: float = 0.1
 
     def __post_init__(self) -> None:
-        if not self.price >= 0:
-            raise ParameterError(f"price={self.price}: expected 0 or more.")
+        check_number("price", self.price, 0)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        tree = single_tree(tree)
         return collapse(tree, self.cuts(tree), Step.of("leaf-price", price=self.price))
 
     def cuts(self, tree: Tree) -> Bools:
@@ -90,7 +94,7 @@ class LeafBudget:
 
     Parameters
     ----------
-    n : int
+    n_leaves : int
         Maximum number of leaves.
 
     Notes
@@ -116,12 +120,12 @@ class LeafBudget:
     True
     """
 
-    n: int
+    n_leaves: int
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ParameterError(f"n={self.n}: expected at least 1 leaf.")
+        check_whole("n_leaves", self.n_leaves, 1)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
-        return keep_best_leaves(tree, self.n)
+        tree = single_tree(tree)
+        return keep_best_leaves(tree, self.n_leaves)

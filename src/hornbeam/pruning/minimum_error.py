@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.checks import check_number
 from hornbeam.kernels.elementary import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,12 @@ class MinimumError(NamedPruner):
     m: float | None = None
 
     def __post_init__(self) -> None:
-        if self.m is not None and not 0 <= self.m < np.inf:
-            raise ParameterError(f"m={self.m}: expected None or a number of pseudo-rows, 0 or more.")
+        if self.m is not None:
+            check_number("m", self.m, 0, 1e100, what="None or a number of pseudo-rows")
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "Minimum-error pruning")
         weight = tree.evidence * tree.unit
         total = row_sums(weight)

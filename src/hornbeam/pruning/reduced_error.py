@@ -1,19 +1,20 @@
 """Reduced-error pruning (Quinlan, Simplifying decision trees, 1987)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 
+from hornbeam.checks import check_choice
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Source
-from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.data.rows import open_rows
+from hornbeam.data.sources import MemorySource
 from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.evidence.count import check_schema, count_at_nodes
+from hornbeam.tree.evidence.count import count_at_nodes
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import descendants, path, pull_up
 from hornbeam.typing import Bools, Floats, Indices
 
@@ -21,22 +22,25 @@ _TOLERANCE = 1e-6  # of fractional rows; whole rows are counted exactly
 _ROUNDING = 1e-9  # fractional rows are rounded to whole steps, so equal classes may differ by less than this
 _SEARCHES = ("bottom-up", "greedy")
 
-type PruningRows = Table | Callable[[Tree], Floats]
-"""Held-out rows: a table, or a function from a tree to their class weights at every node."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReducedError:
     """Replace a subtree by a leaf where the leaf has no more errors on held-out rows.
 
     Parameters
     ----------
-    table : Table or HeldOutSource
-        The pruning rows, read with ``schema=tree.schema``; a `HeldOutSource` if they are not in memory.
+    X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+        Held-out rows, which the tree was not grown on.
+    y : array-like of shape (n_rows,) or str, optional
+        Their classes or numbers; the name of the column in files.
+    sample_weight : array-like of shape (n_rows,) or str, optional
+        Their weights, as `y`.
     search : {"bottom-up", "greedy"}, default "bottom-up"
         ``bottom-up`` decides on every node once, children first, and ends at the smallest of the most accurate
         prunings. ``greedy`` is the textbook version: it cuts the node that saves most errors, again and again until
         every cut would add errors; of equals the first in level order. It may end with more errors.
+    engine : Engine, optional
+        Counts rows in files; this thread by default.
 
     Notes
     -----
@@ -52,24 +56,29 @@ class ReducedError:
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam import Table, TreeClassifier
+    >>> from hornbeam import TreeClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> tree = TreeClassifier("cart").fit(X[::2], y[::2]).tree_
-    >>> pruned = ReducedError(Table.read(X[1::2], y[1::2], schema=tree.schema))(tree)
-    >>> tree.n_leaves, pruned.n_leaves
+    >>> full = TreeClassifier("cart").fit(X[::2], y[::2])
+    >>> pruner = ReducedError(X[1::2], y[1::2])
+    >>> pruned = TreeClassifier("cart", pruning=pruner).fit(X[::2], y[::2])
+    >>> full.tree_.n_leaves, pruned.tree_.n_leaves
     (12, 5)
     """
 
-    table: PruningRows = field(repr=False)
+    X: Any = field(repr=False)
+    y: Any = field(default=None, repr=False)
+    _: KW_ONLY
+    sample_weight: Any = field(default=None, repr=False)
     search: str = "bottom-up"
+    engine: Engine | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.search not in _SEARCHES:
-            raise ParameterError(f"search={self.search!r}: expected one of {', '.join(_SEARCHES)}.")
+        check_choice("search", self.search, _SEARCHES)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
-        held = held_out(tree, self.table)
+        tree = single_tree(tree)
+        held = held_out_evidence(tree, self.X, self.y, self.sample_weight, self.engine)
         as_leaf, staying = _errors(tree, held), _errors(tree, stopping_at_inner(tree.skeleton, held))
         slack = _TOLERANCE * (float(as_leaf[0]) if tree.is_regression else 1.0)
         if self.search == "greedy":
@@ -106,50 +115,17 @@ def _greedy(skeleton: Skeleton, as_leaf: Floats, staying: Floats, slack: float) 
     return cut
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOutSource:
-    """Held-out rows of a source, for `ReducedError` and `BayesRisk` in place of a table.
-
-    Parameters
-    ----------
-    source : Source
-        Held-out rows, of the tree's schema.
-    engine : Engine
-        Counts them.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam import Table, TreeClassifier
-    >>> from hornbeam.data import LocalEngine, MemorySource
-    >>> from hornbeam.pruning import ReducedError
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> tree = TreeClassifier("cart").fit(X[::2], y[::2]).tree_
-    >>> rest = MemorySource(Table.read(X[1::2], y[1::2], schema=tree.schema), block=100)
-    >>> ReducedError(HeldOutSource(rest, LocalEngine()))(tree).n_leaves
-    5
-    """
-
-    source: Source
-    engine: Engine
-
-    def __call__(self, tree: Tree) -> Floats:
-        """Sum the weights of the rows by node and class, as `held_out` does."""
-        return _held_out_evidence(tree, self.source, self.engine)
-
-
-def held_out(tree: Tree, table: PruningRows) -> Floats:
+def held_out_evidence(
+    tree: Tree, X: Any, y: Any = None, sample_weight: Any = None, engine: Engine | None = None
+) -> Floats:
     """Sum the weights of held-out rows by node and class; in a regression tree weight, sum and sum of squares.
 
     A row with a missing value that goes to every child is split in proportion to the evidence of the tree, as in
-    prediction. Rows that are not in memory are passed as a function: `HeldOutSource`. `DataError` if the rows were not
-    read with the tree's schema, or have no target.
+    prediction. Rows in files are counted where they are.
     """
-    return _held_out_evidence(tree, table) if isinstance(table, Table) else table(tree)
-
-
-def _held_out_evidence(tree: Tree, rows: Table | Source, engine: Engine | None = None) -> Floats:
-    check_schema(tree, rows)
+    schema = tree.schema
+    source = open_rows(X, y, sample_weight, schema=schema, target_kind=schema.target_kind, engine=engine)
+    rows = source.table if isinstance(source, MemorySource) else source
     [counted] = count_at_nodes([tree.skeleton], rows, engine, shares=[tree.weight])
     return counted.evidence.astype(np.float64) * counted.unit
 

@@ -5,8 +5,3 @@ Reading order: `reporter` and `card` (the two public functions), `reported_model
 the output: `document`, `markup`, `pictures`, `payload`.
 `versions` is for bug reports.
 """
-
-from hornbeam.reporting.card import model_card
-from hornbeam.reporting.reporter import Report, report
-
-__all__ = ["Report", "model_card", "report"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import hornbeam
+from hornbeam.checks import check_text
 from hornbeam.evaluation.score_intervals import Score
 from hornbeam.evaluation.stability import Stability
-from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.grid import Grid, markdown_text
+from hornbeam.reporting.document import Report
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
 from hornbeam.reporting.sections.discrimination import class_grid
@@ -20,18 +21,19 @@ from hornbeam.reporting.sections.reliability import rule_sentence
 from hornbeam.reporting.sections.scores import scores_of
 from hornbeam.reporting.sections.stability import as_stability
 from hornbeam.reporting.summary import shown, summary_sentences
-from hornbeam.tree import Tree
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import recorded_groups
 from hornbeam.tree.evidence.base_rate import base_rate
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import label_text, pluralise, probability_text
 
 _MOST_CLASSES, _FEW_ROWS = 60, 30
 
 
 def model_card(
     model: Any,
-    X_test: Any = None,
-    y_test: Any = None,
+    X: Any = None,
+    y: Any = None,
     *,
     title: str = "Model card",
     date: Any = None,
@@ -40,8 +42,8 @@ def model_card(
     earlier: Any = None,
     stability: Any = None,
     engine: Any = None,
-) -> str:
-    """Write a model card in Markdown.
+) -> Report:
+    """Build a model card in Markdown.
 
     Purpose, origin of the data and other facts unknown to the library are lines that begin with "TODO (author)".
 
@@ -49,10 +51,10 @@ def model_card(
     ----------
     model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
         What the card is about.
-    X_test : array-like or data frame of shape (n_rows, n_features), path, paths or Source, default=None
+    X : array-like or data frame of shape (n_rows, n_features), path, paths or Source, default=None
         Rows that were not used for training. None: the card has no scores. Parquet files are read a part at a time, and
         need not fit in memory.
-    y_test : array-like of shape (n_rows,) or str, default=None
+    y : array-like of shape (n_rows,) or str, default=None
         Their labels, or numbers; of files, the name of the column.
     title : str, default="Model card"
         The heading.
@@ -71,8 +73,8 @@ def model_card(
 
     Returns
     -------
-    str
-        Markdown. The same model and rows give the same text.
+    Report
+        The card; a notebook shows it, and `save` writes it to a file. The same model and rows give the same text.
 
     See Also
     --------
@@ -87,11 +89,12 @@ def model_card(
     >>> import hornbeam
     >>> clf = hornbeam.TreeClassifier().fit([[0], [1]] * 20, ["no", "yes"] * 20)
     >>> card = hornbeam.model_card(clf, [[0], [1]], ["no", "yes"], title="Does it rain?")
-    >>> print(card.splitlines()[0], card.count("TODO (author)"))
+    >>> print(card.text.splitlines()[0], card.text.count("TODO (author)"))
     # Does it rain? 5
     """
+    check_text("title", title)
     reported = ReportedModel.of(model, positive)
-    scored = score_rows(reported, X_test, y_test, groups, earlier, engine)
+    scored = score_rows(reported, X, y, groups, earlier, engine)
     scores = [] if scored is None else scores_of(reported, scored)
     blocks = [
         f"# {markdown_text(title)}",
@@ -115,7 +118,7 @@ def model_card(
         blocks += ["## Beside the earlier model", *map(markdown_text, earlier_text(reported, scored, before))]
         blocks += _titled(earlier_grids(reported, scored, before))
     limits = _limits(reported.tree, as_stability(stability, model))
-    return "\n\n".join([*blocks, *limits, *_model(reported)]) + "\n"
+    return Report("\n\n".join([*blocks, *limits, *_model(reported)]) + "\n", "markdown")
 
 
 def _purpose() -> list[str]:
@@ -168,7 +171,7 @@ def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Sco
         for score in scores
         if score.value == score.value
     ]
-    blocks = ["## Scores", f"On {pluralise(scored.n_rows, 'test row')}, with 95 % intervals."]
+    blocks = ["## Scores", f"On {pluralise(scored.n_rows, 'test row')}, with 90 % intervals."]
     if recorded_groups(reported.tree) is not None:
         blocks[-1] += (
             " The intervals take test rows as independent: several rows of a group make them too narrow."
@@ -211,7 +214,7 @@ def _limits(tree: Tree, refits: Stability | None) -> list[str]:
         "## Limits",
         "Scores and intervals hold for rows like the test rows. If new rows differ, measure again (`hornbeam drift`).",
         *([small] if few else []),
-        *([] if refits is None else [" ".join(refits.sentences())]),
+        *([] if refits is None else [" ".join(refits._sentences())]),
         "A row with a category that is not in the training rows is predicted by the node that tests this category.",
         "**TODO (author):** known weaknesses, groups that are not in the data, legal and ethical limits.",
     ]

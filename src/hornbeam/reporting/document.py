@@ -1,13 +1,18 @@
-"""The HTML page around its sections: one file that loads nothing else and runs only its own script."""
+"""The result of a report, and its HTML page: one file that loads nothing else and runs only its own script."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from html import escape
 from importlib.resources import files
+from os import PathLike
+from typing import Literal
 
+from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.reporting.markup import Markup, element
 
 DRAWING = (
@@ -20,6 +25,53 @@ DRAWING = (
 )  #: scripts that draw the tree of `data`
 _SCRIPTS = ("elements", *DRAWING, "leaves", "row", "threshold", "theme", "start")
 _DATA = 'const data = JSON.parse(document.getElementById("data").textContent);'
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A page about a model: printed, its text; displayed in notebooks.
+
+    Parameters
+    ----------
+    text : str
+        The whole page.
+    format : {"html", "markdown"}, default "html"
+        HTML for a report, Markdown for a model card.
+
+    Examples
+    --------
+    >>> import hornbeam
+    >>> clf = hornbeam.TreeClassifier().fit([[0], [1]], ["no", "yes"])
+    >>> str(hornbeam.report(clf))[:15], str(hornbeam.model_card(clf))[:12]
+    ('<!doctype html>', '# Model card')
+    """
+
+    text: str = field(repr=False)
+    format: Literal["html", "markdown"] = "html"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Report("<!doctype html>").save(f"{folder}/report.html")
+        """
+        write_atomic(path, [self.text.encode()])
+
+    def _repr_html_(self) -> str | None:
+        """The page in an iframe, so that its style and the notebook's do not mix; None for Markdown."""
+        if self.format == "markdown":
+            return None
+        frame = 'sandbox="allow-scripts allow-modals allow-popups" width="100%" height="800"'
+        return f'<iframe title="Model report" {frame} srcdoc="{escape(self.text)}"></iframe>'
+
+    def _repr_markdown_(self) -> str | None:
+        return self.text if self.format == "markdown" else None
 
 
 def document(

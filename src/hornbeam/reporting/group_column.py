@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.export.wording import label_text, number_text
+from hornbeam.tree.words import label_text, number_text
 from hornbeam.typing import Counts
 
 _MOST_GROUPS = 30
@@ -53,7 +53,7 @@ class GroupColumn:
             return cls(groups, schema.names.index(groups))
         if n_rows is None:
             raise ParameterError(
-                "groups is a value for each row, and X_test is files or a Source; expected the name of a feature."
+                "groups is a value for each row, and X is files or a Source; expected the name of a feature."
             )
         values = np.asarray(groups)
         if values.shape != (n_rows,):

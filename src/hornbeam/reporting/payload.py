@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.explain import Drift, interval
+from hornbeam.explain.drift import Drift
 from hornbeam.export.slope_text import terms_text
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.wording import feature_name, label_text, plain_label
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.tree import Tree
-from hornbeam.tree.tree import unsmoothed
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.walk import evidence_stopping
+from hornbeam.tree.words import feature_name, label_text, plain_label
 
 
 def payload(reported: ReportedModel, level: float, test: Drift | None = None, **more: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.evaluation import ReliabilityCurve
+from hornbeam.evaluation.calibration import ReliabilityCurve
 from hornbeam.evaluation.discrimination import RocCurve
 from hornbeam.reporting.markup import Markup, element, joined
 
@@ -88,7 +88,7 @@ def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> Reliabilit
     begin, end = scale
     predicted, observed, lower, upper = (
         np.clip((column - begin) / (end - begin), 0.0, 1.0)
-        for column in (curve.predicted, curve.observed, curve.lower, curve.upper)
+        for column in (curve.predicted, curve.observed, curve.low, curve.high)
     )
     return ReliabilityCurve(predicted, observed, lower, upper, curve.weight)
 
@@ -106,7 +106,7 @@ def _frame(scale: tuple[float, float], below: float) -> Markup:
 def _band(curve: ReliabilityCurve) -> Markup:
     if len(curve.predicted) < 2:
         return Markup("")
-    there, back = _line(curve.predicted, curve.upper), _line(curve.predicted[::-1], curve.lower[::-1])
+    there, back = _line(curve.predicted, curve.high), _line(curve.predicted[::-1], curve.low[::-1])
     return element("path", class_="band", d=f"{there}L{back[1:]}Z")
 
 
@@ -116,7 +116,7 @@ def _line(x: np.ndarray, y: np.ndarray) -> str:
 
 
 def _columns(curve: ReliabilityCurve) -> list[tuple[float, ...]]:
-    columns = (curve.predicted, curve.observed, curve.lower, curve.upper, curve.weight)
+    columns = (curve.predicted, curve.observed, curve.low, curve.high, curve.weight)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from hornbeam.data.table import Table
+from hornbeam.estimators.persistence.parameters import without_unset
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
-from hornbeam.tree import Tree
 from hornbeam.tree.decision import Costs, class_code
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import single_tree, unwrap
 
 
@@ -84,4 +85,4 @@ def _after(before: Any, read: Callable[[Any, Any], Table]) -> Callable[[Any, Any
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    return model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    return without_unset(model.get_params(deep=False)) if hasattr(model, "get_params") else {}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from html import escape
-from os import PathLike
 from typing import Any, NamedTuple
 
-from hornbeam.data.files.atomic_write import write_atomic
+from hornbeam.checks import check_share, check_text
+from hornbeam.errors import ParameterError, shown
 from hornbeam.evaluation.score_intervals import Score
 from hornbeam.evaluation.stability import Stability
-from hornbeam.reporting.document import document
+from hornbeam.reporting.document import Report, document
 from hornbeam.reporting.markup import Markup
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
@@ -72,47 +70,20 @@ _SECTIONS: tuple[tuple[str, str, Callable[[_Facts], Markup | None]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """An HTML page about a model; displayed in notebooks.
-
-    Parameters
-    ----------
-    html : str
-        The whole page.
-
-    Examples
-    --------
-    >>> import hornbeam
-    >>> found = hornbeam.report(hornbeam.TreeClassifier().fit([[0], [1]], ["no", "yes"]))
-    >>> found.html[:15]
-    '<!doctype html>'
-    """
-
-    html: str = field(repr=False)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the page to a file.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Report("<!doctype html>").save(f"{folder}/report.html")
-        """
-        write_atomic(path, [self.html.encode()])
-
-    def _repr_html_(self) -> str:
-        """The page in an iframe, so that its style and the notebook's do not mix."""
-        frame = 'sandbox="allow-scripts allow-modals allow-popups" width="100%" height="800"'
-        return f'<iframe title="Model report" {frame} srcdoc="{escape(self.html)}"></iframe>'
+def _rule_list(rules: str | Iterable[object]) -> list[str]:
+    if isinstance(rules, str):
+        return rules.splitlines()
+    if isinstance(rules, Iterable):
+        return [*map(str, rules)]
+    raise ParameterError(
+        f"rules={shown(rules)}: expected rules, a text, or a list of texts, such as clf.rules()."
+    )
 
 
 def report(
     model: Any,
-    X_test: Any = None,
-    y_test: Any = None,
-    path: str | PathLike[str] | None = None,
+    X: Any = None,
+    y: Any = None,
     *,
     title: str = "Report on a decision tree",
     date: Any = None,
@@ -131,13 +102,11 @@ def report(
     ----------
     model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
         What the report is about.
-    X_test : array-like or data frame of shape (n_rows, n_features), path, paths, Source or Table, default=None
+    X : array-like or data frame of shape (n_rows, n_features), path, paths, Source or Table, default=None
         Rows the model has not seen. None: the page has the tree and its training evidence alone, and says so. Parquet
         files are read a part at a time, and need not fit in memory.
-    y_test : array-like of shape (n_rows,) or str, default=None
+    y : array-like of shape (n_rows,) or str, default=None
         Their labels, or numbers; of files, the name of the column.
-    path : str or path, default=None
-        Where to write the file; None writes none.
     title : str, default="Report on a decision tree"
         What stands above it.
     date : str or date, default=None
@@ -167,7 +136,7 @@ def report(
     Returns
     -------
     Report
-        The page; a notebook shows it.
+        The page; a notebook shows it, and `save` writes it to a file.
 
     See Also
     --------
@@ -184,22 +153,19 @@ def report(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> from sklearn.datasets import load_iris
     >>> import hornbeam
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> clf = hornbeam.TreeClassifier().fit(X[::2], y[::2])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = hornbeam.report(clf, X[1::2], y[1::2], f"{folder}/report.html", title="Iris")
-    ...     Path(f"{folder}/report.html").read_text() == page.html
-    True
+    ...     hornbeam.report(clf, X[1::2], y[1::2], title="Iris").save(f"{folder}/report.html")
     """
+    check_text("title", title)
+    check_share("level", level)
     reported = ReportedModel.of(model, positive)
-    scored = score_rows(reported, X_test, y_test, groups, earlier, engine)
+    scored = score_rows(reported, X, y, groups, earlier, engine)
     scores = [] if scored is None else scores_of(reported, scored)
-    rule_list = (
-        rules.splitlines() if isinstance(rules, str) else None if rules is None else [*map(str, rules)]
-    )
+    rule_list = None if rules is None else _rule_list(rules)
     refits = as_stability(stability, model, training)
     facts = _Facts(model, reported, scored, scores, level, rule_list, training, refits)
     sections = [(name, words, made) for name, words, make in _SECTIONS if (made := make(facts)) is not None]
@@ -207,7 +173,4 @@ def report(
     data = payload(reported, level, drift, thresholds=thresholds(reported, scored))
     byline = " · ".join([*([] if date is None else [str(date)]), f"digest {reported.tree.digest[:12]}"])
     summary = summary_sentences(reported, scored, scores)
-    page = Report(document(title, byline, summary, sections, safe_json(data)))
-    if path is not None:
-        page.save(path)
-    return page
+    return Report(document(title, byline, summary, sections, safe_json(data)))

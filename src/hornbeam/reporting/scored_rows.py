@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.engine import Engine, LocalEngine, resolve_engine
 from hornbeam.data.reading.frame import select_columns
 from hornbeam.data.rows import is_source, is_source_like, open_rows
 from hornbeam.data.sources import MemorySource, Partition, Source, read_features
@@ -17,8 +17,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation.row_counts import MOST_CELLS, Cells, ValueCounts
-from hornbeam.explain import Drift
-from hornbeam.explain.drift import drift_of_sums
+from hornbeam.explain.drift import Drift, drift_of_sums
 from hornbeam.explain.leaf_sums import LeafCounter
 from hornbeam.reporting.group_column import GroupColumn, Groups
 from hornbeam.reporting.reported_model import ReportedModel
@@ -65,9 +64,9 @@ class ScoredRows:
     ) -> Self:
         """Predict rows with known labels, in memory or in files, in one pass."""
         if X is None or (y is None and not is_source(X) and not isinstance(X, Table)):
-            lacking = "y_test" if y is None else "X_test"
+            lacking = "y" if y is None else "X"
             raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
-        engine = LocalEngine() if engine is None else engine
+        engine = resolve_engine(engine)
         source = _open(reported, X, y, engine, reported.tree.schema.names)
         before = None if earlier is None else _before(earlier, reported)
         tasks = [_Task(reported.tree, source, reported.tree.schema.names)]
@@ -163,7 +162,7 @@ def score_rows(
         return ScoredRows.of(reported, X, y, groups, earlier, engine)
     for name, given in (("groups", groups), ("earlier", earlier)):
         if given is not None:
-            raise DataError(f"{name} without test rows; expected both. Pass X_test and y_test too.")
+            raise DataError(f"{name} without test rows; expected both. Pass X and y too.")
     return None
 
 
@@ -178,18 +177,16 @@ def _open(reported: ReportedModel, X: Any, y: Any, engine: Engine, used: Sequenc
         return MemorySource(reported.read(X, y))
     if reported.prepares or reported.reading is not None:
         raise ParameterError(
-            "X_test is files, a Source or a Table, and the model changes its rows before the tree reads them (a "
+            "X is files, a Source or a Table, and the model changes its rows before the tree reads them (a "
             "pipeline, or a tree of another library); expected rows in memory. Pass a sample of them."
         )
     schema = reported.tree.schema
-    source = open_rows(X, y, schema=schema, needed=used, target=schema.target, engine=engine)
+    source = open_rows(X, y, schema=schema, needed=used, target_kind=schema.target_kind, engine=engine)
     if (
         source.unit != 1.0
         or source.read(source.partitions()[0], (0,), np.zeros(1, np.int64)).weight is not None
     ):
-        raise ParameterError(
-            "X_test has weights; expected rows that count 1 each. Open or read it without them."
-        )
+        raise ParameterError("X has weights; expected rows that count 1 each. Open or read it without them.")
     return source
 
 

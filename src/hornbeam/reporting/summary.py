@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.evaluation.score_intervals import Score
-from hornbeam.export.wording import feature_name, label_text, pluralise, shortened
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.smoothing.teacher_prior import is_distilled
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
 
 _MOST_NAMES, _MOST_LETTERS = 5, 40
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.rules.coverage import Coverage
-from hornbeam.rules.rule import Rule, RuleSet, default_rule
+from hornbeam.rules.rule import Rule, default_rule, first_rules
 from hornbeam.rules.simplify import ErrorRates, least_needed
 from hornbeam.rules.subset import CodeBook, RuleSubsets
 from hornbeam.typing import Bools, Floats
@@ -21,66 +21,27 @@ _MAX_ALPHA = 1e150  # rows; the largest sum of weights
 _PRIOR = 1.0  # pseudo-count of the uniform prior, so that no probability is 0
 
 
-def choose_rules(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -> RuleSet:
-    """Choose a subset of rules, order them and smooth their probabilities.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        Rules that may overlap, from `simplify`.
-    table : Table
-        Rows to compute errors on, usually those the tree was grown from.
-    alpha : float, default 1.0
-        Pseudo-count of each more general rule (`hornbeam.rules.choose.smooth_rules`).
-    seed : int, default 0
-        Of the starting points of the search, for classes with more than ten rules.
-
-    Returns
-    -------
-    RuleSet
-        A list: the first rule that fires decides.
-
-    Notes
-    -----
-    As in C4.5rules (Quinlan, C4.5, 1993, chapter 5, with the code of his release 8):
-
-    1. For each class, choose the rules with the shortest description, together with their exceptions.
-    2. Order the classes: first the class whose rules have the fewest errors, then the class with the fewest errors on
-       the remaining rows, and so on. Within a class, order rules by their pessimistic error rate.
-    3. The default is the most frequent class among the rows on which no rule fires; of ties, the class more frequent
-       among all rows.
-    4. From first to last, remove a rule if the rules after it make fewer errors on its rows.
-    5. Count the rows that each rule decides, and smooth. A rule predicts its most probable class, nearly always the
-       class it was made for.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.rules import extract, simplify
-    >>> X, y = load_iris(return_X_y=True)
-    >>> tree = TreeClassifier("c4.5", pruning="collapse").fit(X, y).tree_
-    >>> table = Table.read(X, y, schema=tree.schema)
-    >>> choose_rules(simplify(extract(tree), table), table)
-    RuleSet(5 rules, 8 conditions, default 0)
-    """
+def choose_rules(
+    rules: Sequence[Rule], table: Table, *, alpha: float = 1.0, seed: int = 0
+) -> tuple[Rule, ...]:
+    """Choose a subset of rules, order them and smooth their probabilities (`RuleSet.choose`); the default is last."""
     coverage = Coverage(table)
     fires = [coverage.rows(rule.conditions) for rule in rules]
     kept = _shortest_subsets(rules, coverage, fires, seed)
     order = _ordered(rules, coverage, fires, kept)
     default = _default_class(coverage, [fires[at] for at in order])
     order = _without_harmful(rules, coverage, fires, order, default)
-    chosen = tuple([rules[at] for at in order])
-    return smooth_rules(
-        RuleSet(rules.schema, chosen, default_rule(coverage.class_totals, default)), table, alpha
-    )
+    last = default_rule(table.schema.classes, coverage.class_totals, default)
+    return smooth_rules([*(rules[at] for at in order), last], table, alpha)
 
 
-def _shortest_subsets(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], seed: int) -> list[int]:
+def _shortest_subsets(
+    rules: Sequence[Rule], coverage: Coverage, fires: Sequence[_Rows], seed: int
+) -> list[int]:
     """Find the rules of each class with the shortest description."""
     book, kept = CodeBook.of(coverage), []
-    for target in range(rules.schema.n_classes):
-        own = [at for at, rule in enumerate(rules) if rule.target == target]
+    for target in range(coverage.table.schema.n_classes):
+        own = [at for at, rule in enumerate(rules) if rule.code == target]
         if own:
             subsets = RuleSubsets(
                 fires=[fires[at] for at in own],
@@ -94,11 +55,13 @@ def _shortest_subsets(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows]
     return kept
 
 
-def _ordered(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], kept: Sequence[int]) -> list[int]:
+def _ordered(
+    rules: Sequence[Rule], coverage: Coverage, fires: Sequence[_Rows], kept: Sequence[int]
+) -> list[int]:
     """Order classes by the errors of their rules, and the rules of a class by their pessimistic error rate."""
     covered: dict[int, Bools] = {}
     for at in kept:
-        covered.setdefault(rules[at].target, np.zeros(len(coverage.target), np.bool_))[fires[at]] = True
+        covered.setdefault(rules[at].code, np.zeros(len(coverage.target), np.bool_))[fires[at]] = True
     left = np.ones(len(coverage.target), np.bool_)
     order: list[int] = []
     while covered:
@@ -107,7 +70,7 @@ def _ordered(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], kept: S
             for target, rows in sorted(covered.items())
         }
         best = min(wrong, key=wrong.__getitem__)
-        order += sorted((at for at in kept if rules[at].target == best), key=lambda at: rules[at].error)
+        order += sorted((at for at in kept if rules[at].code == best), key=lambda at: rules[at].error)
         left &= ~covered.pop(best)
     return order
 
@@ -122,13 +85,13 @@ def _default_class(coverage: Coverage, fires: Sequence[_Rows]) -> int:
 
 
 def _without_harmful(
-    rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], order: list[int], default: int
+    rules: Sequence[Rule], coverage: Coverage, fires: Sequence[_Rows], order: list[int], default: int
 ) -> list[int]:
     """Remove the first rule that is worse than the rules after it, until there is no such rule."""
     n = len(coverage.target)
     place = np.repeat(np.arange(len(order)), [len(fires[at]) for at in order])
     rows = np.concatenate([fires[at] for at in order]) if order else np.zeros(0, np.intp)
-    target = np.array([*[rules[at].target for at in order], default])
+    target = np.array([*[rules[at].code for at in order], default])
     while True:
         first = np.full(n, len(order))
         np.minimum.at(first, rows, place)
@@ -146,8 +109,8 @@ def _without_harmful(
         place, rows = place[stays], rows[stays]
 
 
-def smooth_rules(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
-    """Count the rows that each rule of a list decides, and smooth their frequencies.
+def smooth_rules(listed: Sequence[Rule], table: Table, alpha: float = 1.0) -> tuple[Rule, ...]:
+    """Count the rows that each rule of a list decides, and smooth their frequencies; the default is last.
 
     A rule decides the rows that no earlier rule fires on. Its counts are smoothed with those of more general rules: all
     rows that meet its conditions, then those that meet all but the least needed condition (by the pessimistic error, as
@@ -161,7 +124,7 @@ def smooth_rules(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
             f"alpha={alpha!r}: expected a number of rows from 0 to {_MAX_ALPHA:g}. Pass alpha=1.0, say."
         )
     coverage = Coverage(table)
-    position = rules.decide(table)
+    position = first_rules(listed[:-1], table)
 
     def smoothed(rule: Rule, at: int) -> Rule:
         rows = np.flatnonzero(position == at)
@@ -169,19 +132,20 @@ def smooth_rules(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
         decided = coverage.class_weight(rows)
         borrowed = sum(alpha * counts / counts.sum() for counts in general if counts.any())
         weight = decided + borrowed + _PRIOR / len(decided)
-        belief = weight / weight.sum()
-        target = int(belief.argmax())
-        target = rule.target if belief[rule.target] == belief[target] else target
+        probability = weight / weight.sum()
+        code = int(probability.argmax())
+        code = rule.code if probability[rule.code] == probability[code] else code
         size = float(min(decided.sum(), len(rows)))
-        return replace(rule, target=target, covered=general[0], decided=decided, belief=belief, size=size)
+        return replace(
+            rule, code=code, covered=general[0], decided=decided, probability=probability, size=size
+        )
 
-    *listed, default = [smoothed(rule, at) for at, rule in enumerate((*rules, rules.default))]
-    return RuleSet(rules.schema, tuple(listed), default)
+    return tuple(smoothed(rule, at) for at, rule in enumerate(listed))
 
 
 def _general_counts(rule: Rule, coverage: Coverage) -> Iterator[Floats]:
     """Yield the class weights of the rows that meet all conditions, all but one, ..., none."""
-    rates = ErrorRates(coverage, rule.target)
+    rates = ErrorRates(coverage, rule.code)
     left = [part for condition in rule.conditions for part in condition.parts]
     while left:
         yield coverage.class_weight(coverage.rows(left))

@@ -6,12 +6,13 @@ from operator import attrgetter
 
 import numpy as np
 
+from hornbeam.checks import check_flags
 from hornbeam.errors import ParameterError
-from hornbeam.rules.rule import Rule, RuleSet
+from hornbeam.rules.rule import Rule
+from hornbeam.rules.rule_set import RuleSet
 from hornbeam.tree.condition import Condition, branch_condition, merged_path_conditions
 from hornbeam.tree.statistics import pessimistic_errors
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
 from hornbeam.typing import Floats
 
@@ -21,55 +22,29 @@ type _Path = tuple[Condition, ...]
 
 
 def extract(
-    tree: Tree | HasTree,
+    tree: Tree,
     *,
     inner: bool = False,
     merge: bool = True,
-    confidence: float = 0.25,
-    constants: str = "c4.5",
     size: Floats | None = None,
 ) -> RuleSet:
     """Make a rule of each leaf, from the splits on its path.
 
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-    inner : bool, default False
-        Add the rules of inner nodes, deepest first, after those of the leaves: for rows that stop there because of a
-        missing value or a category without a slot.
-    merge : bool, default True
-        Merge the conditions on each feature; otherwise one condition per split, at most 5,000,000 in all.
-    confidence, constants
-        Of the pessimistic errors (`hornbeam.tree.statistics.pessimistic_errors`).
-    size : float64 array of shape (n_nodes,), optional
-        Effective number of rows of each node; default: its rows, or their weight if that is less.
+    `inner` adds the rules of inner nodes, deepest first, after those of the leaves: for rows that stop there because of
+    a missing value or a category without a slot. `merge` merges the conditions on each feature; otherwise there is one
+    condition per split, at most 5,000,000 in all. `size` is the effective number of rows of each node; by default its
+    rows, or their weight if that is less.
 
-    Returns
-    -------
-    RuleSet
-        Leaves from left to right, with the evidence, the belief and the terms of the tree; the root is the default.
-
-    Notes
-    -----
-    No row meets the rules of two leaves, so their order does not matter. With the rules of inner nodes, every row gets
-    the prediction of the tree, except rows that are split over every child at a missing value: these get the prediction
-    of the node where they are split.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> tree = TreeClassifier("cart").fit([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "yes", "no"]).tree_
-    >>> for rule in extract(tree):
-    ...     print([(c.above, c.at_most) for c in rule.conditions], rule.target, rule.support)
-    [(None, 0.5)] 0 1.0
-    [(0.5, 2.5)] 1 2.0
-    [(2.5, None)] 0 1.0
+    The rules of the leaves are in the order from left to right, with the evidence, the belief and the terms of the
+    tree; the root is the default. No row meets the rules of two leaves, so their order does not matter. With the rules
+    of inner nodes, every row gets the prediction of the tree, except rows that are split over every child at a missing
+    value: these get the prediction of the node where they are split.
     """
-    tree = single_tree(tree)
+    check_flags(inner=inner, merge=merge)
     if tree.is_regression:
         raise ParameterError(
             "the target of the tree is numeric, and rules predict classes; expected a classification tree. "
-            "Write its leaves as rules: leaves(tree).as_rules()."
+            "Write its leaves as rules: leaves().as_rules()."
         )
     weight = tree.evidence * tree.unit
     n = weight.sum(axis=1)
@@ -78,9 +53,7 @@ def extract(
     wrong = n - weight[np.arange(tree.n_nodes), target]
     # A leaf without rows has the error rate of predicting its class for every row.
     default = 1 - (weight[0, target] + 1) / (n[0] + 2)
-    error = np.where(
-        n > 0, pessimistic_errors(n, wrong, confidence, constants) / np.where(n > 0, n, 1), default
-    )
+    error = np.where(n > 0, pessimistic_errors(n, wrong, 0.25, "c4.5") / np.where(n > 0, n, 1), default)
     if not merge:
         _refuse_long_paths(tree)
     conditions = dict(merged_path_conditions(tree)) if merge else _unmerged_paths(tree)
@@ -97,7 +70,9 @@ def extract(
             path = tuple(sorted(path, key=attrgetter("column")))
         counts = weight[node], decided[node], tree.belief[node]
         slopes = tree.slopes.of_nodes(node, node + 1)
-        return Rule(path, int(target[node]), *counts, size.item(node), error.item(node), slopes)
+        return Rule(
+            path, tree.schema.classes, int(target[node]), *counts, size.item(node), error.item(node), slopes
+        )
 
     return RuleSet(tree.schema, tuple([rule(node) for node in nodes]), rule(0))
 

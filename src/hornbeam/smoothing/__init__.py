@@ -13,16 +13,18 @@ Reading order:
 - `replay`: smoothing again, after an update or for new counts
 """
 
-from hornbeam.smoothing.borrowing import Borrowing
-from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
-from hornbeam.smoothing.hdp import HDP, Tying
-from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
-from hornbeam.smoothing.interval_calibration import calibrate_taught_tree
-from hornbeam.smoothing.leave_one_out import LeaveOneOut
-from hornbeam.smoothing.m_branch import MBranch
-from hornbeam.smoothing.replay import replay, smoothers_of
-from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
-from hornbeam.smoothing.smoother import Smoother
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.lazy import lazy_attribute
+
+if TYPE_CHECKING:
+    from hornbeam.smoothing.borrowing import Borrowing
+    from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
+    from hornbeam.smoothing.hdp import HDP
+    from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
+    from hornbeam.smoothing.m_branch import MBranch
+    from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
+    from hornbeam.smoothing.smoother import Smoother
 
 __all__ = [
     "HDP",
@@ -31,14 +33,27 @@ __all__ = [
     "GradientHGS",
     "HierarchicalShrinkage",
     "Laplace",
-    "LeaveOneOut",
     "LeaveOneOutHGS",
     "MBranch",
     "MEstimate",
     "Raw",
     "Smoother",
-    "Tying",
-    "calibrate_taught_tree",
-    "replay",
-    "smoothers_of",
 ]
+
+_MODULES = {
+    "HDP": ".hdp",
+    "HGS": ".hgs",
+    "Borrowing": ".borrowing",
+    "GradientHGS": ".hgs",
+    "HierarchicalShrinkage": ".shrinkage",
+    "Laplace": ".estimates",
+    "LeaveOneOutHGS": ".hgs",
+    "MBranch": ".m_branch",
+    "MEstimate": ".estimates",
+    "Raw": ".estimates",
+    "Smoother": ".smoother",
+}
+
+
+def __getattr__(name: str) -> Any:
+    return lazy_attribute(globals(), _MODULES, name)

@@ -6,11 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam.checks import check_number
 from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
-from hornbeam.smoothing.smoother import NamedSmoother, check_number
+from hornbeam.smoothing.smoother import NamedSmoother
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.typing import Floats
 
 _MOST = 1e100  # far beyond where the kernel cuts a strength off
@@ -44,7 +46,7 @@ class Borrowing(NamedSmoother):
         \log \alpha_p = scale + size \log n_p + depth \log(1 + d_p) + impurity\, H_p, \qquad
         \log \alpha_0 = prior
 
-    With all strengths 0 this is `HGS`. `hornbeam.tuning.CrossFitted` finds the strengths on held-out rows; set by
+    With all strengths 0 this is `HGS`. ``smoothing="cross-fitted"`` finds the strengths on held-out rows; set by
     hand they are rarely better than `HGS`.
 
     In a regression tree rows with the mean of each ancestor are added, those of the prior have the mean of all rows,
@@ -63,6 +65,7 @@ class Borrowing(NamedSmoother):
     name: ClassVar[str] = "borrowing"
     for_regression: ClassVar[bool] = True
     needs_only_ancestors: ClassVar[bool] = True
+    _for_several: ClassVar[bool] = True  # works for trees side by side (`hornbeam.tree.several`)
 
     scale: float = 1.0
     size: float = 0.0
@@ -77,6 +80,7 @@ class Borrowing(NamedSmoother):
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        tree = single_tree(tree)
         strengths = dict(zip(STRENGTH_NAMES, astuple(self), strict=True))
         values = np.array(list(strengths.values()), np.float64)
         if tree.is_regression:

@@ -1,17 +1,19 @@
 """Estimates from the counts of one node: raw frequencies, Laplace's estimate and the m-estimate."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from hornbeam.checks import is_number
 from hornbeam.data.schema import Schema
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.smoothing.smoother import NamedSmoother, all_from_one, check_rows
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief, unsmoothed
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.typing import Floats
 
 
@@ -35,6 +37,7 @@ class Raw(NamedSmoother):
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the tree with its raw frequencies, whatever smoothed it before."""
+        tree = single_tree(tree)
         return with_belief(tree, unsmoothed(tree), np.zeros(tree.n_nodes), Step.of(self.name))
 
 
@@ -64,6 +67,7 @@ class Laplace(NamedSmoother):
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "Laplace's estimate")
         weight = tree.evidence * tree.unit + 1.0
         belief = weight / weight.sum(axis=1, keepdims=True)
@@ -116,19 +120,23 @@ class MEstimate(NamedSmoother):
 
     def __post_init__(self) -> None:
         check_rows("m", self.m)
-        if isinstance(self.base, str):
-            if self.base not in ("uniform", "root"):
-                raise ParameterError(
-                    f"base={self.base!r}: expected 'uniform', 'root' or a probability per class."
-                )
+        if isinstance(self.base, str) and self.base in ("uniform", "root"):
             return
-        base = tuple(map(float, self.base))
+        numbers = (
+            () if isinstance(self.base, str) or not isinstance(self.base, Iterable) else tuple(self.base)
+        )
+        if not numbers or not all(map(is_number, numbers)):
+            raise ParameterError(
+                f"base={shown(self.base)}: expected 'uniform', 'root' or a probability per class."
+            )
+        base = tuple(map(float, numbers))
         if not (min(base, default=-1.0) >= 0 and abs(sum(base) - 1) <= 1e-9):
             raise ParameterError(f"base={base}: expected probabilities that add up to 1.")
         object.__setattr__(self, "base", base)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "The m-estimate")
         raw = raw_belief(tree.skeleton, tree.evidence)
         if self.m == 0:  # a node without rows would be 0 / 0

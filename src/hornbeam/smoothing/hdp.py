@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.checks import check_number, check_whole
+from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.smoothing import Posterior, sample_hdp
-from hornbeam.smoothing.smoother import NamedSmoother, all_from_one, check_number, check_whole
+from hornbeam.smoothing.smoother import NamedSmoother, all_from_one
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import depths, evidence_stopping
 from hornbeam.typing import Counts, Floats, Indices
 
@@ -75,8 +77,8 @@ class HDP(NamedSmoother):
         Rows that each node borrows from its parent. None: sampled too, from a gamma prior of mean 2/K.
     root_concentration : float, default 2.0
         Rows that the root borrows from the uniform distribution.
-    seed : int, default 0
-        The same seed gives the same bits on every machine.
+    random_state : int, default 0
+        The seed. The same one gives the same bits on every machine.
 
     Notes
     -----
@@ -110,16 +112,17 @@ class HDP(NamedSmoother):
     tying: Tying = Tying.SINGLE
     concentration: float | None = None
     root_concentration: float = 2.0
-    seed: int = 0
+    random_state: int = 0
 
     def __post_init__(self) -> None:
-        if self.tying not in list(Tying):
+        tying: Any = self.tying
+        if not isinstance(tying, str) or tying not in list(Tying):
             known = ", ".join(repr(str(tying)) for tying in Tying)
-            raise ParameterError(f"tying={self.tying!r}: expected one of {known}.")
+            raise ParameterError(f"tying={shown(self.tying)}: expected one of {known}.")
         object.__setattr__(self, "tying", Tying(self.tying))
         check_whole("sweeps", self.sweeps, 1, _MOST_SWEEPS)
         check_whole("burn_in", self.burn_in, 0, _MOST_SWEEPS)
-        check_whole("seed", self.seed, 0, 2**64 - 1)
+        check_whole("random_state", self.random_state, 0, 2**64 - 1)
         if self.burn_in >= self.sweeps:
             raise ParameterError(
                 f"burn_in={self.burn_in}, sweeps={self.sweeps}: expected sweeps after the burn-in."
@@ -131,6 +134,7 @@ class HDP(NamedSmoother):
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        tree = single_tree(tree)
         expect_classes(tree, "HDP smoothing")
         posterior = self.sample(tree)
         belief = posterior.belief / posterior.belief.sum(axis=1, keepdims=True)
@@ -150,7 +154,7 @@ class HDP(NamedSmoother):
             self.tying.groups(tree.skeleton),
             sweeps=self.sweeps,
             burn_in=self.burn_in,
-            seed=self.seed,
+            seed=self.random_state,
             concentration=_SHAPE / tree.n_classes if fixed is None else fixed,
             root_concentration=self.root_concentration,
             prior=(_SHAPE, float(tree.n_classes)) if fixed is None else None,

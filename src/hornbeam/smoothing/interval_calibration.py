@@ -1,6 +1,5 @@
 """Variances of nodes, and effective sample sizes that give intervals the right width."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
@@ -9,12 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.checks import check_number
 from hornbeam.kernels.elementary import dot, exp, log, row_dots
-from hornbeam.smoothing.smoother import NamedSmoother, check_number
+from hornbeam.smoothing.smoother import NamedSmoother
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.means import variances
-from hornbeam.tree.statistics import mean_in_bounds, rate_in_bounds
+from hornbeam.tree.several import root_weights, roots
+from hornbeam.tree.statistics import mean_bounds, mean_in_bounds, rate_bounds, rate_in_bounds
 from hornbeam.tree.tree import Step, Tree, unsmoothed
+from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import with_ancestors
 from hornbeam.typing import Floats, Indices
 
@@ -104,8 +106,55 @@ def effective_size(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
     return size
 
 
-def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalCalibration:
-    """Find the calibration with which 90 % intervals cover known truths.
+def interval(
+    tree: Tree | HasTree, level: float = 0.9, nodes: NDArray[np.integer[Any]] | None = None
+) -> tuple[Floats, Floats]:
+    """Compute intervals of the true class rates, or of the true mean, of every node, or of some nodes.
+
+    Parameters
+    ----------
+    tree : Tree, or fitted TreeClassifier or TreeRegressor
+    level : float, default 0.9
+        Probability that the interval holds the true rate.
+    nodes : int array, optional
+        Only these nodes are computed. Default: every node.
+
+    Returns
+    -------
+    low, high : float64 arrays of shape (n_nodes, n_classes)
+        Bounds around the belief of every node, per class; 0 and 1 for a node without rows. For a numeric target, bounds
+        around the mean, of shape (n_nodes, 1); infinite without rows. With `nodes`, a row for each of them.
+
+    Notes
+    -----
+    A node of probability p and effective size s (`effective_size`) has the
+    bounds of a beta distribution (`hornbeam.tree.statistics.rate_bounds`): for p = 0 the lower bound is 0 and
+    the upper one about 2 / s.
+
+    The interval of a mean is that of Student's t with s degrees of freedom, and the variance of
+    `node_variances`.
+
+    The true rate is that of all rows that can reach the node, not of the training rows. A tree grown on other rows has
+    other nodes: the interval is conditional on this tree.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[0.0]] * 10 + [[1.0]] * 40, [0] * 10 + [0, 1] * 20
+    >>> low, high = interval(TreeClassifier(smoothing=None).fit(X, y).tree_)
+    >>> low[1:, 1].round(3), high[1:, 1].round(3)
+    (array([0.   , 0.366]), array([0.179, 0.634]))
+    """
+    tree = single_tree(tree)
+    nodes = np.arange(tree.n_nodes) if nodes is None else nodes
+    belief, size = tree.belief[nodes], effective_size(tree, nodes)[:, None]
+    if tree.is_regression:
+        return mean_bounds(belief, node_variances(tree, nodes)[:, None], size, level)
+    return rate_bounds(belief, size, level)
+
+
+def calibrate_tree(trees: Tree, truth: Floats) -> IntervalCalibration:
+    """Find the calibration with which 90 % intervals of a tree, or of several side by side, cover known truths.
 
     A leaf of n rows that borrowed b counts as f (n + r b) rows. For each of four ratios r the normal approximation
     gives the factor f with which intervals cover the truth in 92 % of the leaves, and the mean interval score
@@ -113,7 +162,7 @@ def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalC
     then found by bisection with the intervals that are reported. The 2 % above 90 %, and 1/2 divided by the number of
     leaves, allow for errors of the simulation.
     """
-    leaves = _Leaves.of(trees, truths)
+    leaves = _Leaves.of(trees, truth)
     if not len(leaves.own):
         return IntervalCalibration(0.0)
     target = min(_LEVEL + _MARGIN + _MARGIN_OF_FEW / len(leaves.own), 0.99)
@@ -125,18 +174,6 @@ def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalC
 def calibrate_taught_tree(tree: Tree) -> IntervalCalibration:
     """Estimate the calibration of a tree that was fitted to the predictions of a teacher, from its evidence.
 
-    Parameters
-    ----------
-    tree : Tree
-        With the predictions of evidence and teacher.
-
-    Returns
-    -------
-    IntervalCalibration
-        Rounded to two decimals.
-
-    Notes
-    -----
     Simulated fits of a teacher and its tree would take several times as long as the fit. Instead:
 
     - A split that was found in noise makes its leaves differ by more than they do, and differs from no split by a
@@ -145,13 +182,6 @@ def calibrate_taught_tree(tree: Tree) -> IntervalCalibration:
     - The teacher averages over neighbours. That is right where the truth hardly varies, and wrong where it
       varies much, unless there are many rows. If the leaves explain a share R of the variance of N rows, a pseudo-row
       of the teacher counts as 0.5 (1 - R)² + 0.05 max(N / 300, 1)^(0.75 R⁴) rows.
-
-    Examples
-    --------
-    >>> from hornbeam import distill
-    >>> X, y = [[float(x)] for x in range(40)], [0] * 20 + [1] * 20
-    >>> calibrate_taught_tree(distill(None, X, y, max_leaf_nodes=2).tree_)
-    IntervalCalibration(borrowed=0.05, own=0.9)
     """
     size, variance = _own(tree), np.maximum(node_variances(tree), np.finfo(float).tiny)
     leaf = np.flatnonzero(tree.skeleton.is_leaf & (size > 0))
@@ -192,24 +222,15 @@ class _Leaves:
     is_regression: bool
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], truths: Sequence[Floats]) -> Self:
-        masks = [tree.skeleton.is_leaf & (tree.rows > 0) for tree in trees]
-        gathered = [
-            np.concatenate([values[mask] for values, mask in zip(each, masks, strict=True)])
-            for each in (
-                [tree.belief for tree in trees],
-                truths,
-                [node_variances(tree)[:, None] for tree in trees],
-                [_own(tree)[:, None] for tree in trees],
-                [_borrowed(tree)[:, None] for tree in trees],
-            )
-        ]
-        n = len(gathered[0])
-        if n > _ENOUGH:
-            some = np.arange(_ENOUGH) * n // _ENOUGH
-            gathered = [values[some] for values in gathered]
-        belief, truth, variance, own, borrowed = gathered
-        is_regression, variance = trees[0].is_regression, np.maximum(variance, np.finfo(float).tiny)
+    def of(cls, trees: Tree, truth: Floats) -> Self:
+        leaf = np.flatnonzero(trees.skeleton.is_leaf & (trees.rows > 0))
+        leaf = leaf[np.argsort(roots(trees.skeleton)[leaf], kind="stable")]  # one tree after the other
+        if len(leaf) > _ENOUGH:
+            leaf = leaf[np.arange(_ENOUGH) * len(leaf) // _ENOUGH]
+        belief, truth = trees.belief[leaf], truth[leaf]
+        own, borrowed = _own(trees)[leaf, None], _borrowed(trees)[leaf, None]
+        variance = node_variances(trees)[leaf, None]
+        is_regression, variance = trees.is_regression, np.maximum(variance, np.finfo(float).tiny)
         if not is_regression:
             if belief.shape[1] == 2:  # both classes have the same error
                 belief, truth = belief[:, 1:], truth[:, 1:]
@@ -251,6 +272,6 @@ def _own(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
 
 
 def _borrowed(tree: Tree, nodes: _Nodes = slice(None)) -> Floats:
-    outside = tree.weight_at([0]) - tree.weight_at(nodes)
+    outside = root_weights(tree, nodes) - tree.weight_at(nodes)
     borrowed: Floats = np.minimum(tree.borrowed[nodes], outside)
     return borrowed

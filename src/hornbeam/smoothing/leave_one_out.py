@@ -28,53 +28,12 @@ class LeaveOneOut:
     without it, and the probability of its class is scored. Rows of one leaf and class have the same score, so
     the cost is a sum over nodes and classes.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    node, column : int arrays of shape (m,)
-        The pairs of node and class with rows that stop there: at a leaf, or at an inner node.
-    weight : float64 array of shape (m,)
-        The weight of those rows.
-    counts : float64 array of shape (n, K)
-        Weight of each class at each node.
-    rest : float64 array of shape (n, K + 1)
-        Weight of each class at each node without one row of that class, and of all classes without one row.
-    contribution : float64 array of shape (n, K + 1)
-        Pseudo-counts from a node per unit of alpha, one row removed: frequencies and, last, 1; 0 on leaves and on
-        inner nodes of a single row.
-    prior : float
-        Rows of the uniform distribution added to every node.
-    loss : {"log", "squared"}
-        Of a row whose class has the probability p: -log2 p, or (1 - p)^2 / 2.
-
-    Notes
-    -----
     Equations 5 to 8 of Zhang, Petitjean and Buntine (PAKDD 2020), per row; the log loss is in bits. The squared loss is
     that of the class of the row alone, as in the authors' program; `probabilities` has the other classes too.
 
     Evidence does not hold the weights of single rows, so a left-out row has the mean weight of all rows: exact if all
     weights are equal, an approximation otherwise (an exact result needs evidence grouped by weight). A class of one
     row cannot be scored without a prior, whatever alpha is; this row is left out of the loss.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam import Feature, Schema, Skeleton, Tree
-    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> tree = Tree.raw(Schema((Feature("x"),), (0, 1)), stump, np.array([[7, 3], [6, 1], [1, 2]]))
-    >>> cost, gradient = LeaveOneOut.of(tree, prior=0.0)(np.array([1.0, 0.0, 0.0]))
-    >>> round(cost, 4), gradient.round(4).tolist()
-    (1.1567, [-0.1543, 0.0, 0.0])
-
-    The Brier score needs the probabilities of the other classes too:
-
-    >>> left_out = LeaveOneOut.of(tree, prior=0.0)
-    >>> p = left_out.probabilities(np.array([1.0, 0.0, 0.0]))
-    >>> p.round(3).tolist()  # one row of class 0 or 1 left out of node 1, then of node 2
-    [[0.81, 0.19], [0.968, 0.032], [0.222, 0.778], [0.593, 0.407]]
-    >>> squares = ((p - np.eye(2)[left_out.column]) ** 2).sum(axis=1)
-    >>> round(float(left_out.weight @ squares / left_out.weight.sum()), 4)
-    0.4925
     """
 
     skeleton: Skeleton

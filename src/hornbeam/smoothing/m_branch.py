@@ -11,6 +11,7 @@ from hornbeam.smoothing.smoother import NamedSmoother, all_from_one, check_rows
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import heights
 from hornbeam.typing import Floats
 
@@ -56,6 +57,7 @@ class MBranch(NamedSmoother):
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        tree = single_tree(tree)
         borrowed = np.full(tree.n_nodes, float(self.m))
         if tree.is_regression:
             standard = StandardisedTarget.of(tree)

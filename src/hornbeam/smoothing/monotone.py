@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam.checks import check_whole
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing.smoother import NamedSmoother, check_whole
+from hornbeam.smoothing.smoother import NamedSmoother
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Step, Tree
 
@@ -23,6 +24,7 @@ class Monotone(NamedSmoother):
 
     name: ClassVar[str] = "monotone"
     for_regression: ClassVar[bool] = True
+    _for_several: ClassVar[bool] = True  # works for trees side by side (`hornbeam.tree.several`)
 
     signs: tuple[int, ...]  #: +1, -1 or 0 per feature, for the second class, or the mean
 

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import Schema
-from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, TreeError
 from hornbeam.smoothing.estimates import Raw
 from hornbeam.smoothing.interval_calibration import IntervalCalibration
 from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.registry import SMOOTHERS
 from hornbeam.smoothing.smoother import NamedSmoother, Smoother
-from hornbeam.tree.evidence import count
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.unwrap import single_tree
 
 # Differences of a probability between machines, by their logarithms and optimisers.
 _TOLERANCE = 1e-6
@@ -26,29 +23,7 @@ _ADJUSTMENTS: dict[str, type[NamedSmoother]] = {kind.name: kind for kind in (Mon
 
 
 def smoothers_of(history: Sequence[Step]) -> tuple[NamedSmoother, ...]:
-    """Find the smoothers in the history of a tree that made its present predictions.
-
-    Parameters
-    ----------
-    history : sequence of Step
-        Of the tree.
-
-    Returns
-    -------
-    tuple of Smoother
-        The last smoother of the registry, with its parameters, fitted ones too; `Monotone` if it came after;
-        `IntervalCalibration` if that is the last step. Empty for raw frequencies.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.smoothing import HGS
-    >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
-    >>> smoothers_of(TreeClassifier(smoothing=HGS(2.0)).fit(X, y).tree_.history)
-    (HGS(alpha=2.0, prior=1.0),)
-    >>> [type(smoother).__name__ for smoother in smoothers_of(TreeClassifier().fit(X, y).tree_.history)]
-    ['Borrowing', 'IntervalCalibration']
-    """
+    """Find the smoothers in the history of a tree that made its present predictions."""
     last = next((at for at in reversed(range(len(history))) if history[at].name in SMOOTHERS), None)
     steps = [] if last is None else [history[last]]
     steps += [step for step in history[last or 0 :] if step.name == Monotone.name][-1:]
@@ -71,7 +46,7 @@ def smoothers_that_give(tree: Tree, own: Any = None) -> tuple[Smoother, ...]:
     raise TreeError(
         f"the smoothers in the history of the tree ({', '.join(map(str, recorded)) or 'raw'}) do not give its "
         "probabilities, so these cannot be updated: expected a smoother of hornbeam.smoothing, or the one it was "
-        "fitted with as `smoothing`. Smooth the tree yourself, after hornbeam.tree.add_rows or remove_rows."
+        "fitted with as `smoothing`. Smooth the tree again, and make an estimator of it with from_tree."
     )
 
 
@@ -111,19 +86,7 @@ def known_part(step: Step) -> Step:
 
 
 def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
-    """Apply several smoothers to a tree, one after the other.
-
-    Examples
-    --------
-    New evidence, smoothed with the same strengths as before:
-
-    >>> from hornbeam import Table, TreeClassifier
-    >>> from hornbeam.tree import add_rows
-    >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2]], [0, 1, 1]).tree_
-    >>> more = add_rows(tree, Table.read([[0], [0]], [0, 0], schema=tree.schema))
-    >>> replay(smoothers_of(tree.history), more).belief[1].round(3).tolist()
-    [0.82, 0.18]
-    """
+    """Apply several smoothers to a tree, one after the other."""
     return reduce(lambda smoothed, smoother: smoother(smoothed), smoothers, tree)
 
 
@@ -146,54 +109,3 @@ def _smoother(step: Step) -> NamedSmoother:
     except (TypeError, ValueError, OverflowError) as error:
         raise TreeError(f"the history has the step {step!s:.200}, which cannot be made: {error}") from error
     return smoother
-
-
-def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
-    """Replace the counts of a tree by those of some rows, and smooth with the smoothers in its history.
-
-    Use it after splits were edited, by hand in the file or with `dataclasses.replace`: the tree still has the counts
-    of its old splits.
-
-    Parameters
-    ----------
-    tree : Tree, or fitted estimator of one tree
-        Its splits stay as they are.
-    X : array-like or data frame of shape (n_rows, n_features)
-        Rows with the columns of the tree.
-    y : array-like of shape (n_rows,)
-        Their classes, or a numeric target.
-    sample_weight : array-like of shape (n_rows,), default=None
-        A row of weight 2 counts as two rows.
-
-    Returns
-    -------
-    Tree
-        With the splits, the gains and the decision rule of `tree`, and the counts of these rows alone.
-        Probabilities are estimated by the smoothers in its history, with the strengths found in the fit.
-
-    Raises
-    ------
-    SchemaError
-        If the columns or the classes are not those of the tree.
-
-    See Also
-    --------
-    hornbeam.tree.add_rows : adds the counts of more rows.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> import numpy as np
-    >>> import hornbeam
-    >>> X, y = [[20], [25], [40], [50]], ["no", "yes", "yes", "yes"]
-    >>> tree = hornbeam.TreeClassifier("cart", max_depth=1).fit(X, y).tree_
-    >>> tree.skeleton.threshold.item(0), tree.evidence.tolist()
-    (22.0, [[1, 3], [1, 0], [0, 3]])
-    >>> skeleton = replace(tree.skeleton, threshold=np.array([30.0, np.nan, np.nan]))
-    >>> hornbeam.recount(replace(tree, skeleton=skeleton), X, y).evidence.tolist()
-    [[1, 3], [1, 1], [0, 2]]
-    """
-    tree = single_tree(tree)
-    table = Table.read(X, y, sample_weight=sample_weight, schema=tree.schema)
-    step = Step.of("recount", rows=table.n_rows)
-    return replay(smoothers_of(tree.history), count.recount(tree, table, step))

@@ -9,6 +9,7 @@ import numpy as np
 from hornbeam.smoothing.smoother import NamedSmoother, check_rows
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Step, Tree, unsmoothed
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import push_down
 from hornbeam.typing import Floats
 
@@ -43,7 +44,7 @@ class HierarchicalShrinkage(NamedSmoother):
     [[0.3333, 0.6667], [0.8333, 0.1667], [0.0833, 0.9167]]
     """
 
-    name: ClassVar[str] = "shrinkage"
+    name: ClassVar[str] = "hierarchical-shrinkage"
     for_regression: ClassVar[bool] = True
     needs_only_ancestors: ClassVar[bool] = True
 
@@ -54,6 +55,7 @@ class HierarchicalShrinkage(NamedSmoother):
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        tree = single_tree(tree)
         skeleton, raw = tree.skeleton, unsmoothed(tree)
         parent = np.maximum(skeleton.parent, 0)
         total = tree.weight_in_rows

@@ -1,13 +1,12 @@
 """The protocol of smoothers, and checks of their parameters."""
 
 from collections.abc import Sequence
-from numbers import Real
-from typing import ClassVar, Protocol, TypeGuard
+from typing import ClassVar, Protocol
 
 import numpy as np
 
+from hornbeam.checks import check_number
 from hornbeam.data.schema import Schema
-from hornbeam.errors import ParameterError
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -75,22 +74,3 @@ def all_from_one(tree: Tree, path: Sequence[int], origin: int) -> Floats:
 def check_rows(name: str, value: float, *, some: bool = False) -> None:
     """Raise `ParameterError` unless a parameter is a number of rows, 0 or more (if `some`, above 0)."""
     check_number(name, value, 0.0, _MOST_ROWS, above=some, what="a number of rows")
-
-
-def check_number(
-    name: str, value: object, least: float, most: float, *, above: bool = False, what: str = "a number"
-) -> None:
-    """Raise `ParameterError` unless a parameter is a number within a range (if `above`, without its lower end)."""
-    if not _is_number(value) or not least <= value <= most or (above and value == least):
-        bounds = f"above {least:g}, at most {most:,g}" if above else f"from {least:g} to {most:,g}"
-        raise ParameterError(f"{name}={value!r}: expected {what} {bounds}.")
-
-
-def check_whole(name: str, value: object, least: int, most: int) -> None:
-    """Raise `ParameterError` unless a parameter is a whole number within a range."""
-    if not isinstance(value, int | np.integer) or type(value) is bool or not least <= value <= most:
-        raise ParameterError(f"{name}={value!r}: expected a whole number from {least} to {most:,}.")
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, ParameterError, SchemaError, StorageError, TreeError, warn
 from hornbeam.smoothing.replay import check_history, known_part
-from hornbeam.storage.earlier import present_estimator, present_settings, present_step
+from hornbeam.storage.earlier import present_estimator, present_parameters, present_step
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, OF_SLOPES, fingerprint
 from hornbeam.storage.limits import DEEPEST, MOST_NODES, REGRESSION, SEVERAL, VERSION, Sizes, sizes_of
 from hornbeam.storage.model import Model
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
-from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, Step, Tree
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, Step
 from hornbeam.tree.edit import with_decision
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Label
 
 
@@ -137,7 +138,7 @@ def _estimator(content: object) -> tuple[str | None, dict[str, Any], dict[str, A
             return None, {}, {}
         case {"name": name, "settings": dict(settings), "learned": dict(learned), **rest} if not rest:
             name = decode_text(name, "the estimator's name")
-            settings = present_settings(_read_settings(settings, name))
+            settings = present_parameters(_read_settings(settings, name))
             return present_estimator(name), settings, _read_settings(learned, name)
     raise StorageError(
         f"estimator is {show(content)}; expected null, or a name, settings and what was learned"

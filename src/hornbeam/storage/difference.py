@@ -11,10 +11,11 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import StorageError
-from hornbeam.grid import Grid
+from hornbeam.grid import Grid, Result
 from hornbeam.storage.model import Model
-from hornbeam.tree import DecisionRule, Step, Tree
+from hornbeam.tree import DecisionRule, Step
 from hornbeam.tree.edit import EDIT, RecordedEdit
+from hornbeam.tree.tree import Tree
 
 _MOST_LINES = 20  # changes shown per part
 _MOST_NUMBERS = 8  # values shown per line
@@ -23,7 +24,7 @@ _LONGEST = 120  # characters shown per setting
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Difference:
+class Difference(Result[dict[str, str]]):
     """Differences between two models: false if there are none; printed as one line per change.
 
     Nodes are named by the splits on their path, with every category of a set: "not in" would mean two things
@@ -42,7 +43,7 @@ class Difference:
     evidence : tuple of str
         Counts.
     belief : tuple of str
-        Probabilities that differ by more than the tolerance, and slopes that differ at all.
+        Probabilities that differ by more than `atol`, and slopes that differ at all.
 
     Examples
     --------
@@ -58,10 +59,18 @@ class Difference:
     evidence: tuple[str, ...] = ()
     belief: tuple[str, ...] = ()
 
-    def __bool__(self) -> bool:
-        return any(getattr(self, part.name) for part in fields(self))
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the part and the text of each change.
 
-    def __str__(self) -> str:
+        Examples
+        --------
+        >>> Difference(settings=("max_depth: None, now 3",)).to_dict()
+        {'part': ['settings'], 'change': ['max_depth: None, now 3']}
+        """
+        changes = [(part.name, change) for part in fields(self) for change in getattr(self, part.name)]
+        return {"part": [part for part, _ in changes], "change": [change for _, change in changes]}
+
+    def __repr__(self) -> str:
         lines = []
         for part in fields(self):
             changes = getattr(self, part.name)
@@ -70,16 +79,14 @@ class Difference:
                 lines.append(f"{part.name:<9} … {len(changes) - _MOST_LINES:,} more")
         return "\n".join(lines) or "no difference"
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        rows = [(part.name, change) for part in fields(self) for change in getattr(self, part.name)]
+    def _grid(self) -> Grid:
+        """Return a table with a row per change."""
+        rows = [tuple(change.values()) for change in self]
         caption = f"{len(rows):,} change{'s' * (len(rows) != 1)}" if rows else "No difference"
-        return Grid(caption, ("part", "change"), rows, "<").html()
+        return Grid(caption, ("part", "change"), rows, "<")
 
 
-def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
+def compare(old: Model, new: Model, atol: float = 1e-9) -> Difference:
     """Compare two models part by part; several trees are compared in order."""
     if old.is_several != new.is_several:
         found = " and ".join(f"a {one.estimator or 'Tree'} of {_counted(one.trees)}" for one in (old, new))
@@ -91,7 +98,7 @@ def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
         parts["structure"].append(f"{_counted(old.trees)}, now {_counted(new.trees)}")
     for at, (before, after) in enumerate(zip(old.trees, new.trees, strict=False)):
         where = f"tree {at}, " if old.is_several else ""
-        changes = (list(_compare_history(before, after)), *_compare_nodes(before, after, tolerance))
+        changes = (list(_compare_history(before, after)), *_compare_nodes(before, after, atol))
         for part, lines in zip(parts.values(), changes, strict=True):
             part += [where + line for line in lines]
     return Difference(
@@ -216,7 +223,7 @@ class _Split(NamedTuple):
     missing: int
 
 
-def _compare_nodes(old: Tree, new: Tree, tolerance: float) -> tuple[list[str], list[str], list[str]]:
+def _compare_nodes(old: Tree, new: Tree, atol: float) -> tuple[list[str], list[str], list[str]]:
     """Walk both trees from the root while their splits are equal."""
     structure: list[str] = []
     evidence: list[str] = []
@@ -227,7 +234,7 @@ def _compare_nodes(old: Tree, new: Tree, tolerance: float) -> tuple[list[str], l
         if comparable:
             evidence += (f"{_place(path)}: {change}" for change in _compare_counts(old, before, new, after))
             belief += (
-                f"{_place(path)}: {change}" for change in _compare_belief(old, before, new, after, tolerance)
+                f"{_place(path)}: {change}" for change in _compare_belief(old, before, new, after, atol)
             )
         old_split, new_split = _split(old, before), _split(new, after)
         if old_split != new_split:
@@ -247,11 +254,11 @@ def _compare_counts(old: Tree, before: int, new: Tree, after: int) -> Iterator[s
         yield f"{old.rows[before]:,} rows, now {new.rows[after]:,}"
 
 
-def _compare_belief(old: Tree, before: int, new: Tree, after: int, tolerance: float) -> Iterator[str]:
+def _compare_belief(old: Tree, before: int, new: Tree, after: int, atol: float) -> Iterator[str]:
     was, now = old.belief[before], new.belief[after]
-    if np.abs(was - now).max() > tolerance:
+    if np.abs(was - now).max() > atol:
         yield f"{_numbers(was)}, now {_numbers(now)}"
-    elif abs(old.borrowed[before] - new.borrowed[after]) > tolerance:
+    elif abs(old.borrowed[before] - new.borrowed[after]) > atol:
         yield f"borrows {old.borrowed[before]:.6g} rows, now {new.borrowed[after]:.6g}"
     yield from _compare_slopes(_terms(old, before), _terms(new, after))
 

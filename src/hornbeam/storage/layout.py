@@ -21,11 +21,11 @@ from hornbeam.data.schema import Feature
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.smoothing.replay import check_history
 from hornbeam.storage.limits import (
-    DECISIONS,
     DEEPEST,
     KINDS,
     SEVERAL,
     SLOPED,
+    VERSION,
     WITH_SLOPES,
     Sizes,
     check_sizes,
@@ -33,7 +33,7 @@ from hornbeam.storage.limits import (
 )
 from hornbeam.storage.model import Model
 from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 
 class Array(NamedTuple):
@@ -174,7 +174,7 @@ def header_of(model: Model, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any
     decision = None if model.is_several else _decision(model)
     header = {
         "format": "hornbeam",
-        "version": list(KINDS[kind] if decision is None else max(KINDS[kind], DECISIONS)),
+        "version": list(VERSION),
         "sha256": "",
         "kind": kind,
         **{name: size for name, size in sizes._asdict().items() if name in most},

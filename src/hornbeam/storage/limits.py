@@ -9,19 +9,18 @@ from hornbeam.errors import StorageError
 from hornbeam.storage import earlier
 from hornbeam.storage.values import show
 
-VERSION = (1, 4)  # a reader of 1.x reads every 1.y, and ignores what 1.y added
-KINDS = {
-    "tree": (1, 0),
-    "regression tree": (1, 1),
-    "rules": (1, 2),
-    "trees": (1, 2),
-    "regression trees": (1, 2),
-    "tree with slopes": (1, 4),
-    "regression tree with slopes": (1, 4),
-    "trees with slopes": (1, 4),
-    "regression trees with slopes": (1, 4),
-}  # classification or regression; with the version that introduced each
-DECISIONS = (1, 3)  # the version that introduced decision rules
+VERSION = (1, 5)  # a reader of 1.x reads every 1.y, and ignores what 1.y added
+KINDS = (
+    "tree",
+    "regression tree",
+    "rules",
+    "trees",
+    "regression trees",
+    "tree with slopes",
+    "regression tree with slopes",
+    "trees with slopes",
+    "regression trees with slopes",
+)
 WITH_SLOPES = " with slopes"  # the end of the names of these kinds
 REGRESSION = (*[kind for kind in KINDS if kind.startswith("regression")], *earlier.KINDS)
 SLOPED = tuple(kind for kind in KINDS if kind.endswith(WITH_SLOPES))

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ from hornbeam.storage.layout import ARRAYS, OF_SLOPES, Array, arrays_for, arrays
 from hornbeam.storage.limits import SEVERAL, VERSION, sizes_of
 from hornbeam.storage.model import Model
 from hornbeam.storage.values import show
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 
 # Together they keep reading below 256 MB for any text: four bytes per character of text that is not
 # Latin, 32 per number, 200 per object.
@@ -146,7 +146,8 @@ def parse(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise StorageError(f"byte {error.start} is no UTF-8; expected JSON text") from None
     except json.JSONDecodeError as error:
-        raise StorageError(f"line {error.lineno} is no JSON: {error.msg}") from None
+        expected = "expected a model that hornbeam.save wrote, and all of it"
+        raise StorageError(f"line {error.lineno} is no JSON: {error.msg}; {expected}") from None
     except RecursionError:
         raise StorageError("lists or objects are nested too deep; expected a few levels") from None
     if type(document) is not dict:

@@ -11,6 +11,8 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `check`, `digest`: invariants and content hash of a tree.
 `tree`: the tree itself, a skeleton with evidence and belief.
 `route`: rows to nodes and predictions.
+`few_rows`: predictions of a few rows without a table.
+`several`: several trees side by side, for a fit.
 `evidence`: counting, updating and standardising evidence.
 `edit`: new trees from old ones, and edits by hand in a history.
 `condition`: conditions on paths to nodes.
@@ -19,32 +21,26 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `statistics`: confidence bounds and pessimistic errors, without a tree.
 """
 
+from hornbeam.data.schema import Feature, Schema
+from hornbeam.data.table import Table
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision import Costs, DecisionRule
-from hornbeam.tree.edit import collapse, raise_child, with_belief, with_slopes
-from hornbeam.tree.evidence.count import count_rows
-from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
-from hornbeam.tree.level_order import level_order
+from hornbeam.tree.edit import collapse, with_belief, with_slopes
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.slopes import Slopes
-from hornbeam.tree.tree import Step, Tree, raw_belief
+from hornbeam.tree.tree import Step
 
 __all__ = [
     "Condition",
     "Costs",
     "DecisionRule",
+    "Feature",
+    "Schema",
     "Skeleton",
     "Slopes",
     "Step",
-    "Tree",
-    "add_rows",
+    "Table",
     "collapse",
-    "count_rows",
-    "decay",
-    "level_order",
-    "raise_child",
-    "raw_belief",
-    "remove_rows",
     "with_belief",
     "with_slopes",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan, nextafter
 from typing import Any
@@ -14,9 +14,8 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from hornbeam.tree.words import feature_name, membership_text, plain_label, threshold_text
 from hornbeam.typing import Bools
-
-_ALWAYS_LISTED = 3  # categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +37,13 @@ class Condition:
     missing : bool, default False
         Whether it holds for a missing value.
 
-    See Also
-    --------
-    hornbeam.export.condition_text : a condition as text.
-
     Examples
     --------
     >>> import numpy as np
     >>> age = Feature("age")
     >>> within = Condition(0, age, above=17.0, missing=True) & Condition(0, age, at_most=30.5)
-    >>> within.above, within.at_most, within.missing
-    (17.0, 30.5, False)
+    >>> print(within)
+    17 < age ≤ 30.5
     >>> within.holds(12.0), within.nearest(40.0)
     (False, 30.5)
     >>> within.holds_in(np.array([17.0, 30.0, np.nan]))
@@ -121,6 +116,61 @@ class Condition:
         distance = {number: 0.0 if isnan(value) else abs(number - value) for number in valid}
         # Infinity comes last: it is not useful as an example.
         return min(valid, key=lambda number: (not isfinite(number), distance[number]), default=None)
+
+    def text(self, max_categories: int | None = None) -> str:
+        """Write the condition; longer lists of categories are cut, with the number of those left out.
+
+        A set of more than three categories is written by its complement if that is smaller. Either way it is exact for
+        the categories of the training data; a new category meets no condition on that feature.
+
+        Parameters
+        ----------
+        max_categories : int, optional
+            Default: whole lists, as `str` writes them.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> colour = Feature("colour", "nominal", ("blue", "green", "red"))
+        >>> print(Condition(1, colour, among=(0, 2), missing=True))
+        colour in {blue, red} or missing
+        >>> Condition(1, colour, among=(0, 1, 2)).text(max_categories=2)
+        'colour in {blue, green, … 1 more}'
+        """
+        name = feature_name(self.feature.name)
+        if not self.known:
+            return f"{name} missing" if self.missing else f"{name} impossible"
+        text = self._known_text(name, max_categories)
+        return f"{text} or missing" if self.missing else text
+
+    __str__ = text
+
+    def _known_text(self, name: str, max_categories: int | None) -> str:
+        """Write the condition on a value that is not missing."""
+        if self.among is not None:
+            return f"{name} {membership_text(self.feature, self.among, max_categories)}"
+        low = None if self.above is None else threshold_text(self.feature, self.above)
+        high = None if self.at_most in (None, inf) else threshold_text(self.feature, self.at_most)
+        if high is None:
+            return f"{name} known" if low is None else f"{name} > {low}"
+        return f"{name} ≤ {high}" if low is None else f"{low} < {name} ≤ {high}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON.
+
+        Examples
+        --------
+        >>> Condition(0, Feature("age"), at_most=30.5).to_dict()
+        {'text': 'age ≤ 30.5', 'at_most': 30.5, 'missing': False}
+        """
+        bounds = {"above": self.above, "at_most": self.at_most}
+        plain: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
+        if self.among is not None:
+            plain["among"] = [plain_label(self.feature.categories[code]) for code in self.among]
+        return {"text": str(self), **plain, "missing": self.missing}
 
     def __and__(self, other: Condition) -> Condition:
         """Combine two conditions on one feature: it holds if both hold."""
@@ -196,14 +246,3 @@ def merged_path_conditions(tree: Tree) -> Iterator[tuple[int, tuple[Condition, .
             new = branch_condition(tree, child)
             old = conditions.get(new.column)
             todo.append((child, conditions | {new.column: new if old is None else old & new}))
-
-
-def shorter_side(codes: Sequence[int], n_categories: int) -> tuple[list[int], bool]:
-    """Choose the shorter list of codes: the categories of a set, or those outside it; True for those outside.
-
-    The categories outside are listed for sets of more than three categories, if fewer are outside than inside.
-    """
-    if len(codes) <= _ALWAYS_LISTED or 2 * len(codes) <= n_categories:
-        return list(codes), False
-    inside = set(codes)
-    return [code for code in range(n_categories) if code not in inside], True

@@ -287,6 +287,11 @@ def class_code(classes: Sequence[Label], positive: Label) -> int:
     return known.index(positive)
 
 
+def class_number(classes: Sequence[Label], positive: Label | None) -> int:
+    """Find the position of the class of interest; the last class if `positive` is None."""
+    return len(classes) - 1 if positive is None else class_code(classes, positive)
+
+
 def parse_class(classes: Sequence[Label], text: str) -> Label:
     """Find the label with this text, for command lines: ``"1"`` finds the class 1."""
     spelled = [str(label) for label in classes]

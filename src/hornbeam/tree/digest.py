@@ -75,7 +75,7 @@ def _schema_bytes(schema: Schema) -> bytes:
         pieces.append(_values_bytes(feature.categories))
     pieces.append(_values_bytes(schema.classes))
     if schema.is_regression:
-        pieces.append(_value_bytes(schema.target.value))
+        pieces.append(_value_bytes(schema.target_kind.value))
     return b"".join(pieces)
 
 

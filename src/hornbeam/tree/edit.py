@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.errors import TreeError
+from hornbeam.errors import ParameterError, TreeError, shown
 from hornbeam.kernels.sweep import PrunedShape, prune_shape
 from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision import DecisionRule
@@ -24,6 +24,7 @@ from hornbeam.tree.level_order import take_ranges
 from hornbeam.tree.skeleton import STOP, Skeleton
 from hornbeam.tree.slopes import Slopes, check_slopes
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.unwrap import single_tree
 from hornbeam.tree.walk import replace_subtree, subtree
 from hornbeam.typing import Bools, Counts, Floats
 
@@ -69,10 +70,28 @@ def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
-    """Turn the nodes in `mask` into leaves without slopes, and remove all nodes below them.
+    """Turn some nodes into leaves without slopes, and remove all nodes below them.
 
-    Leaves in the mask, and nodes below others in it, have no effect.
+    Parameters
+    ----------
+    tree : Tree
+    mask : bool array of shape (n_nodes,)
+        The nodes. Leaves, and nodes below others in the mask, have no effect.
+    step : Step, optional
+        Added to the history.
+
+    Returns
+    -------
+    Tree
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).tree_
+    >>> tree.rows.tolist(), collapse(tree, tree.rows < 3).rows.tolist()
+    ([3, 1, 2, 1, 1], [3, 1, 2])
     """
+    tree = single_tree(tree)
     mask = np.asarray(mask)
     if mask.dtype != np.bool_ or mask.shape != (tree.n_nodes,):
         raise TreeError(
@@ -105,7 +124,7 @@ def _cut_skeleton(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleto
         run[cut] = 0
         starts, slot_of = take_ranges(slot_of, begin, run)
         slot_start = starts.astype(np.int32)
-    return Skeleton._edited(
+    return Skeleton._unchecked(
         parent=left.parent,
         first_child=left.first_child,
         n_children=left.n_children,
@@ -154,8 +173,34 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     return count_rows(raised, table, unit=float(tree.unit[0]), gain=gain, history=history)
 
 
-def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
-    """Replace the predictions of a tree, and the pseudo-counts that each node borrowed from its ancestors."""
+def with_belief(tree: Tree, belief: Floats, borrowed: Floats | None = None, step: Step | None = None) -> Tree:
+    """Replace the predictions of all nodes of a tree: what a smoother does.
+
+    Parameters
+    ----------
+    tree : Tree
+    belief : float64 array of shape (n_nodes, n_classes)
+        Class probabilities; in regression means, of shape (n_nodes, 1).
+    borrowed : float64 array of shape (n_nodes,), optional
+        Number of rows that each node borrowed from its ancestors; default: none.
+    step : Step, optional
+        Added to the history.
+
+    Returns
+    -------
+    Tree
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0], [1]], ["a", "b"]).tree_
+    >>> half = with_belief(tree, np.full((3, 2), 0.5), step=Step.of("one-half"))
+    >>> half.belief[1].tolist(), str(half.history[-1])
+    ([0.5, 0.5], 'one-half()')
+    """
+    tree = single_tree(tree)
+    borrowed = np.zeros(tree.n_nodes) if borrowed is None else borrowed
     check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_outputs, regression=tree.is_regression)
     return tree._edited(belief=belief, borrowed=borrowed, history=_append(tree.history, step))
 
@@ -173,12 +218,15 @@ def with_slopes(tree: Tree, slopes: Slopes, step: Step | None = None) -> Tree:
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Feature, Schema
     >>> leaf = Tree.raw(Schema((Feature("age"),), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
     >>> slopes = Slopes.of([0], [0], low=[20], high=[60], centre=[35], slope=[[0.0, 0.1]])
     >>> with_slopes(leaf, slopes).slopes
     Slopes(1 term in 1 leaf)
     """
+    tree = single_tree(tree)
+    if not isinstance(slopes, Slopes):
+        raise ParameterError(f"slopes={shown(slopes)}: expected Slopes. Make them with Slopes.of.")
     check_slopes(slopes, tree.schema, tree.skeleton)
     slopes = slopes if len(slopes) else Slopes.none(tree.schema.n_outputs)
     return tree._edited(slopes=slopes, history=_append(tree.history, step))
@@ -196,7 +244,11 @@ def recorded_groups(tree: Tree) -> int | None:
 
 
 def _append(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:
-    return history if step is None else (*history, step)
+    if step is None:
+        return history
+    if not isinstance(step, Step):
+        raise TreeError(f"step={shown(step)}: expected a Step, such as Step.of('my step'), or None.")
+    return (*history, step)
 
 
 def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:

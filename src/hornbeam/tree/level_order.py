@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import TreeError
+from hornbeam.kernels.sweep import level_order as kernel_level_order
 from hornbeam.typing import Counts, Indices
 
 _BLOCK = 1 << 20
@@ -20,54 +21,39 @@ _BLOCK = 1 << 20
 def parents_and_children(n_children: NDArray[Any]) -> tuple[Indices, Indices]:
     """Find parent and first child of every node, which the numbers of children determine in level order."""
     n = len(n_children)
+    last = np.cumsum(n_children, dtype=np.int32)
+    n_roots = n - int(last[-1])
     parent = np.full(n, -1, np.int32)
-    parent[1:] = np.repeat(np.arange(n, dtype=np.int32), n_children)
-    first_child = np.cumsum(n_children, dtype=np.int32) - n_children.astype(np.int32) + np.int32(1)
+    parent[n_roots:] = np.repeat(np.arange(n, dtype=np.int32), n_children)
+    first_child = last - n_children.astype(np.int32) + np.int32(n_roots)
     first_child[n_children == 0] = -1
     return parent, first_child
 
 
 def level_offsets(n_children: NDArray[Any]) -> tuple[int, ...]:
     """Find the first node of each level; level ``d`` is nodes ``offsets[d]:offsets[d + 1]``."""
-    # The children of nodes 0..i are nodes 1..last[i], so `last` of a level's last node is the next level's last node.
+    # The children of nodes 0..i are the last[i] nodes after the roots; so those of a level end where the next one does.
     last = np.cumsum(n_children)
-    offsets = [0, 1]
+    n_roots = len(last) - last.item(-1)
+    offsets = [0, n_roots]
     while offsets[-1] < len(last):
-        offsets.append(last.item(offsets[-1] - 1) + 1)
+        offsets.append(last.item(offsets[-1] - 1) + n_roots)
     return tuple(offsets)
 
 
-def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.intp]:
+def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.int64]:
     """Compute the level order of nodes in another order that has parents before children.
 
-    `parent` is -1 for the root, which is node 0; `rank` is the slot of each node among its siblings. ``order[i]`` is
-    the old number of the node that becomes node ``i``: index any array of nodes with it. `TreeError` if a node does not
-    come after its parent, or siblings do not fill the slots 0, 1, ... once each.
+    `parent` is -1 for a root; `rank` is the slot of each node among its siblings. ``order[i]`` is the old number of the
+    node that becomes node ``i``: index any array of nodes with it. The roots of several trees come first, in their
+    order. `TreeError` if a node does not come after its parent, or siblings do not fill the slots 0, 1, ... once each.
     """
-    n = len(parent)
-    early = (parent >= np.arange(n)) | (parent < 0)
-    if n == 0 or parent[0] != -1 or early[1:].any():
-        node = 1 + int(early[1:].argmax()) if n and parent[0] == -1 else 0
-        found = f"parent[{node}] is {parent[node]}" if n else "there are no nodes"
-        raise TreeError(f"{found}, expected -1 for node 0 and an earlier node for others: emit parents first")
-    n_children = np.bincount(parent[1:], minlength=n)
-    begin = np.cumsum(n_children) - n_children
-    child = np.full(n - 1, -1, np.intp)
-    inside = (rank[1:] >= 0) & (rank[1:] < n_children[parent[1:]])
-    child[(begin[parent[1:]] + rank[1:])[inside]] = np.flatnonzero(inside) + 1
-    if not inside.all() or (child < 0).any():
-        gap = int(np.argmin(child))
-        node = int(np.searchsorted(begin, gap, side="right")) - 1
-        raise TreeError(
-            f"no child of node {node} has rank {gap - begin[node]}; expected the ranks 0 to "
-            f"{n_children[node] - 1} once each: number siblings by their slot"
-        )
-    # A list that grows while it is read is faster than arrays, for small trees and for deep ones.
-    children, begins = child.tolist(), [*begin.tolist(), n - 1]
-    order = [0]
-    for at in order:
-        order += children[begins[at] : begins[at + 1]]
-    return np.array(order, np.intp)
+    if len(parent) == 0:
+        raise TreeError("there are no nodes, expected a root at least")
+    try:
+        return kernel_level_order(parent.astype(np.int32, copy=False), rank.astype(np.int32, copy=False))
+    except ValueError as error:
+        raise TreeError(str(error)) from error
 
 
 def nearest_with_rows(parent: NDArray[Any], weight: Counts) -> NDArray[np.intp]:

@@ -31,9 +31,9 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
     stops = np.empty(table.n_rows, np.int32)
 
     def fill(begin: int, end: int) -> None:
-        router.nodes(_values(table, begin, end), stops[begin:end])
+        router.nodes(values(table, begin, end), stops[begin:end])
 
-    _in_blocks(fill, table.n_rows, n_jobs)
+    in_blocks(fill, table.n_rows, n_jobs)
     return stops
 
 
@@ -55,14 +55,19 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floa
         leaves = _sloped_leaves(tree)
 
         def fill(begin: int, end: int) -> None:
-            leaves.predict(_values(table, begin, end), predictions[begin:end])
+            leaves.predict(values(table, begin, end), predictions[begin:end])
     else:
 
         def fill(begin: int, end: int) -> None:
-            router.predict(_values(table, begin, end), belief, weight, predictions[begin:end])
+            router.predict(values(table, begin, end), belief, weight, predictions[begin:end])
 
-    _in_blocks(fill, table.n_rows, n_jobs)
+    in_blocks(fill, table.n_rows, n_jobs)
     return predictions
+
+
+def decides_by_prediction(tree: Tree) -> bool:
+    """Whether the class of a row follows from its prediction: not in leaves with slopes without costs."""
+    return not len(tree.slopes) or not tree.decision.is_default
 
 
 def decide_rows(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
@@ -71,14 +76,14 @@ def decide_rows(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
     Without costs it is the first class of the largest score in a leaf with slopes, of the largest probability
     elsewhere. No exponential function is needed, so all exports decide the same.
     """
-    if not len(tree.slopes) or not tree.decision.is_default:
+    if decides_by_prediction(tree):
         return tree.decision(predict_rows(tree, table, n_jobs))
     leaves, classes = _sloped_leaves(tree), np.empty(table.n_rows, np.int32)
 
     def fill(begin: int, end: int) -> None:
-        leaves.classes(_values(table, begin, end), classes[begin:end])
+        leaves.classes(values(table, begin, end), classes[begin:end])
 
-    _in_blocks(fill, table.n_rows, n_jobs)
+    in_blocks(fill, table.n_rows, n_jobs)
     return classes.astype(np.intp)
 
 
@@ -87,8 +92,8 @@ def sums_of_terms(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
     sums = np.zeros((table.n_rows, tree.schema.n_outputs))
     if len(tree.slopes):
         leaves = _sloped_leaves(tree)
-        _in_blocks(
-            lambda begin, end: leaves.terms(_values(table, begin, end), sums[begin:end]), table.n_rows, n_jobs
+        in_blocks(
+            lambda begin, end: leaves.terms(values(table, begin, end), sums[begin:end]), table.n_rows, n_jobs
         )
     return sums
 
@@ -147,13 +152,15 @@ def _weight(tree: Tree) -> Floats | None:
     return tree.weight.astype(np.float64) if tree.skeleton.router.fractional else None
 
 
-def _values(table: Table, begin: int, end: int) -> Values:
+def values(table: Table, begin: int = 0, end: int | None = None) -> Values:
+    """Return some rows of a table as a router reads them."""
     if table.matrix is not None:
         return table.matrix[begin:end]
     return [column[begin:end] for column in table.columns]
 
 
-def _in_blocks(fill: Callable[[int, int], None], n_rows: int, n_jobs: int) -> None:
+def in_blocks(fill: Callable[[int, int], None], n_rows: int, n_jobs: int) -> None:
+    """Call ``fill(begin, end)`` for all rows, in blocks if several threads are worth it."""
     if n_jobs == 1 or n_rows < SERIAL_ROWS:
         fill(0, n_rows)
         return

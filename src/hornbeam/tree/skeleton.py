@@ -85,9 +85,10 @@ class Skeleton:
         object.__setattr__(self, "levels", level_offsets(self.n_children))
 
     @classmethod
-    def _edited(cls, **arrays: NDArray[Any]) -> Self:
-        """Make a skeleton from new arrays, unchecked and not copied: for edits that break no invariant."""
+    def _unchecked(cls, **arrays: NDArray[Any]) -> Self:
+        """Make a skeleton of new arrays, unchecked and not copied: of kernels, or of edits that break no invariant."""
         edited = object.__new__(cls)
+        arrays["slot_of"] = narrow_slots(arrays["slot_of"])
         for name in _ARRAYS:
             arrays[name].flags.writeable = False
             object.__setattr__(edited, name, arrays[name])
@@ -184,7 +185,7 @@ class Skeleton:
         if self._router is None:
             arrays = {name: getattr(self, name) for name in _ROUTED}
             arrays["slot_of"] = self.slot_of.astype(np.int32, copy=False)
-            object.__setattr__(self, "_router", Router(**arrays))
+            object.__setattr__(self, "_router", Router(**arrays, n_roots=self.levels[1]))
         return self._router  # type: ignore[return-value]
 
     def __repr__(self) -> str:

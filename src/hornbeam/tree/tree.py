@@ -58,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """A decision tree as a frozen value: a skeleton with evidence and belief for every node.
+    """A decision tree as a frozen value: a skeleton with evidence and belief for every node; printed, its text.
 
     Every step makes a new tree (`hornbeam.tree.edit`); smoothing changes `belief` and leaves `evidence` as counted.
     Writable arrays are copied, read-only ones are kept; every invariant is checked (`hornbeam.tree.check`).
@@ -96,12 +96,16 @@ class Tree:
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Feature, Schema
     >>> schema = Schema((Feature("age"),), ("no", "yes"))
     >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
     >>> tree = Tree.raw(schema, skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
     >>> tree
     Tree(3 nodes, 2 leaves, depth 1, 2 classes)
+    >>> print(tree)
+    0) every row
+    ├─ 1) age ≤ 30 ·· no   0.800  4 no, 1 yes
+    └─ 2) age > 30 ·· yes  0.800  4 yes, 1 no
     >>> tree.belief.tolist()
     [[0.5, 0.5], [0.8, 0.2], [0.2, 0.8]]
     >>> tree.digest[:8]
@@ -121,6 +125,7 @@ class Tree:
     slopes: Slopes = field(default_factory=Slopes.none)
     _digest: str | None = field(init=False, default=None)
     _decided: NDArray[np.intp] | None = field(init=False, default=None)
+    _few_rows: Any = field(init=False, default=None)  # `hornbeam.tree.few_rows`
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in _ARRAYS}
@@ -131,16 +136,25 @@ class Tree:
         if not len(self.slopes):
             object.__setattr__(self, "slopes", Slopes.none(self.schema.n_outputs))
 
+    @classmethod
+    def _unchecked(cls, **fields: Any) -> Self:
+        """Make a tree of these fields, unchecked: from kernels, and for edits that break no invariant."""
+        made = object.__new__(cls)
+        for name in _ARRAYS:
+            object.__setattr__(made, name, read_only(fields[name]))
+        for name in ("schema", "skeleton", "history"):
+            object.__setattr__(made, name, fields[name])
+        object.__setattr__(made, "decision", fields["decision"] if "decision" in fields else DecisionRule())
+        slopes = fields["slopes"] if "slopes" in fields else Slopes.none(made.schema.n_outputs)
+        object.__setattr__(made, "slopes", slopes)
+        object.__setattr__(made, "_digest", None)
+        object.__setattr__(made, "_decided", None)
+        object.__setattr__(made, "_few_rows", None)
+        return made
+
     def _edited(self, **changes: Any) -> Self:
         """Copy with some fields changed, unchecked: for edits that break no invariant or check it themselves."""
-        edited = object.__new__(type(self))
-        for name in ("schema", "skeleton", "history", "decision", "slopes"):
-            object.__setattr__(edited, name, changes.get(name, getattr(self, name)))
-        for name in _ARRAYS:
-            object.__setattr__(edited, name, read_only(changes.get(name, getattr(self, name))))
-        object.__setattr__(edited, "_digest", None)
-        object.__setattr__(edited, "_decided", None)
-        return edited
+        return self._unchecked(**{name: getattr(self, name) for name in _FIELDS} | changes)
 
     @classmethod
     def raw(
@@ -180,20 +194,29 @@ class Tree:
         >>> Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])).belief.tolist()
         [[0.75, 0.25]]
         """
-        n = skeleton.n_nodes
-        units = np.full(schema.n_channels, unit)
+        fields = _raw_fields(schema, skeleton, evidence, unit, rows, gain)
         return cls(
-            schema=schema,
-            skeleton=skeleton,
-            evidence=evidence,
-            unit=units,
-            rows=node_weight(schema, evidence) if rows is None else rows,
-            gain=np.full(n, np.nan) if gain is None else gain,
-            belief=_unsmoothed(schema, skeleton, evidence, units),
-            borrowed=np.zeros(n),
+            **fields,
             history=tuple(history),
             decision=DecisionRule() if decision is None else decision,
             slopes=Slopes.none() if slopes is None else slopes,
+        )
+
+    @classmethod
+    def _grown(
+        cls,
+        schema: Schema,
+        skeleton: Skeleton,
+        evidence: Counts,
+        *,
+        unit: float | Floats,
+        rows: Counts,
+        gain: Floats,
+        history: tuple[Step, ...],
+    ) -> Self:
+        """Make a tree without smoothing from what a kernel has grown or counted, unchecked."""
+        return cls._unchecked(
+            **_raw_fields(schema, skeleton, evidence, unit, rows, gain), history=tuple(history)
         )
 
     @property
@@ -272,6 +295,11 @@ class Tree:
             object.__setattr__(self, "_digest", hashed)
         return self._digest  # type: ignore[return-value]
 
+    def __str__(self) -> str:
+        from hornbeam.export.people.text import to_text  # a higher layer, which has the words of all splits
+
+        return to_text(self)
+
     def __repr__(self) -> str:
         k = self.n_classes
         target = "a number" if self.is_regression else f"{k} class{'es' * (k != 1)}"
@@ -283,6 +311,28 @@ class Tree:
 
 
 _ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
+_FIELDS = ("schema", "skeleton", *_ARRAYS, "history", "decision", "slopes")
+
+
+def _raw_fields(
+    schema: Schema,
+    skeleton: Skeleton,
+    evidence: Counts,
+    unit: float | Floats,
+    rows: Counts | None,
+    gain: Floats | None,
+) -> dict[str, Any]:
+    n, units = skeleton.n_nodes, np.full(schema.n_channels, unit)
+    return {
+        "schema": schema,
+        "skeleton": skeleton,
+        "evidence": evidence,
+        "unit": units,
+        "rows": node_weight(schema, evidence) if rows is None else rows,
+        "gain": np.full(n, np.nan) if gain is None else gain,
+        "belief": _unsmoothed(schema, skeleton, evidence, units),
+        "borrowed": np.zeros(n),
+    }
 
 
 def unsmoothed(tree: Tree) -> Floats:

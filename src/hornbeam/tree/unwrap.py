@@ -63,20 +63,33 @@ def single_tree(model: Any) -> Tree:
         return tree
     found = f"This is a {type(model).__name__}"
     expected = "expected a fitted TreeClassifier or TreeRegressor, or a Tree"
-    if hasattr(model, "rules_"):
+    held = getattr(
+        model, "_fitted", None
+    )  # of our estimators: the attribute that they have once they are fitted
+    if isinstance(model, type):
+        found, advice = f"This is the class {model.__name__}", f"; {expected}, an object and not a class."
+    elif hasattr(model, "rules_"):
         advice = (
-            ", which predicts with rules; expected one tree: show its rules_ with hornbeam.export.rules_text, or pass "
+            ", which predicts with rules; expected one tree: print its rules_, which have to_sql and to_json, or pass "
             "source_tree_, the tree that they were made from, which predicts something else."
         )
-    elif any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
+    elif held == "rules_":
+        advice = f", which predicts with rules; {expected}. Fit a TreeClassifier."
+    elif held in ("forest_", "boosted_") or any(
+        hasattr(model, name) for name in ("forest_", "boosted_", "trees")
+    ):
         advice = (
-            f", which predicts with several trees; {expected}: keep ensembles with hornbeam.save, or make one tree of "
-            "them with hornbeam.distill."
+            f", which predicts with several trees; {expected}: keep ensembles with hornbeam.save, or fit one tree to "
+            "their predictions: TreeClassifier(teacher=model)."
         )
     elif hasattr(model, "trees_"):
         advice = f"; {expected}: pass one of its trees_."
     elif tree is not None:
-        advice = f"; {expected}: make one of its tree with hornbeam.interop."
+        advice = f"; {expected}: make one of its tree with hornbeam.interop.from_sklearn."
+    elif held is not None:
+        advice = f"; {expected}: call fit first."
+    elif hasattr(model, "predict"):
+        advice = f"; {expected}: fit one tree to its predictions: TreeClassifier(teacher=model)."
     else:
-        advice = f"; {expected}{': call fit first' if hasattr(model, 'fit') else ''}."
+        advice = f"; {expected}."
     raise ParameterError(found + advice)

@@ -6,21 +6,31 @@ downward sweep passes values to the next level, and the descendants of a node ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.tree.level_order import level_order, take_ranges
+from hornbeam.errors import TreeError
+from hornbeam.kernels.sweep import pull_up as kernel_pull_up
+from hornbeam.tree.level_order import level_order, parents_and_children, take_ranges
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.typing import Counts, Indices
+from hornbeam.typing import Counts, Floats, Indices
+
+
+def n_roots(skeleton: Skeleton) -> int:
+    """Return the number of trees side by side (`hornbeam.tree.several`); 1 for every other tree."""
+    return skeleton.levels[1]
 
 
 def pull_up[T: np.generic](skeleton: Skeleton, values: NDArray[T], combine: np.ufunc = np.add) -> NDArray[T]:
     """Combine the values of each node and its descendants, from the deepest level up."""
-    out = values.copy()
+    out = values.copy(order="C")
+    if combine is np.add and out.dtype in (np.float64, np.int64):
+        kernel_pull_up(skeleton.first_child, skeleton.n_children, cast("Floats | Counts", out))
+        return out
     levels = skeleton.levels
     inner = np.flatnonzero(skeleton.n_children)
     first = skeleton.first_child[inner]
@@ -119,7 +129,7 @@ def descendants(skeleton: Skeleton, node: int) -> NDArray[np.intp]:
 
 def subtree(skeleton: Skeleton, node: int) -> Skeleton:
     """Return a node and all nodes below it as a skeleton of their own."""
-    return _take((skeleton,), descendants(skeleton, node))
+    return take_nodes((skeleton,), descendants(skeleton, node))
 
 
 def replace_subtree(skeleton: Skeleton, node: int, other: Skeleton) -> tuple[Skeleton, NDArray[np.intp]]:
@@ -143,11 +153,14 @@ def replace_subtree(skeleton: Skeleton, node: int, other: Skeleton) -> tuple[Ske
         np.concatenate((rank[kept], other_rank)),
     )
     source = np.concatenate((kept, n + np.arange(other.n_nodes)))[order]
-    return _take((skeleton, other), source), source
+    return take_nodes((skeleton, other), source), source
 
 
-def _take(skeletons: tuple[Skeleton, ...], nodes: NDArray[np.intp]) -> Skeleton:
-    """Copy some nodes, numbered through all skeletons, in the level order of the new one."""
+def take_nodes(skeletons: Sequence[Skeleton], nodes: NDArray[np.integer[Any]]) -> Skeleton:
+    """Copy some nodes, numbered through all skeletons, in the level order of the new one.
+
+    The nodes are whole trees, or what is left of them when whole subtrees are taken out and put in; not checked.
+    """
     first_slot = np.cumsum([0, *(len(one.slot_of) for one in skeletons)])
     begin = np.concatenate([one.slot_start[:-1] + at for one, at in zip(skeletons, first_slot, strict=False)])
     length = np.concatenate([np.diff(one.slot_start) for one in skeletons])
@@ -159,4 +172,16 @@ def _take(skeletons: tuple[Skeleton, ...], nodes: NDArray[np.intp]) -> Skeleton:
         return array
 
     arrays = {name: taken(name) for name in ("n_children", "feature", "threshold", "missing_slot")}
-    return Skeleton.of(**arrays, slot_start=slot_start, slot_of=slot_of)
+    parent, first_child = parents_and_children(arrays["n_children"])
+    if slot_start[-1] > np.iinfo(np.int32).max:
+        raise TreeError(
+            f"the nominal splits have {slot_start[-1]:,} categories in all; expected fewer than 2**31. Merge rare "
+            "categories, or limit the number of leaves."
+        )
+    return Skeleton._unchecked(
+        **arrays,
+        parent=parent,
+        first_child=first_child,
+        slot_start=slot_start.astype(np.int32),
+        slot_of=slot_of,
+    )

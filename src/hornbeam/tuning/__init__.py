@@ -9,10 +9,3 @@ Reading order:
 - `simulation`: intervals calibrated on simulated targets, where rows of a group depend on each other
 - `calibrate`: the calibration of a tree of any recipe
 """
-
-from hornbeam.tuning.calibrate import calibrate_intervals
-from hornbeam.tuning.cross_fitted import CrossFitted
-from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.size_choice import SizePath, size_path
-
-__all__ = ["CrossFitted", "CrossValidated", "SizePath", "calibrate_intervals", "size_path"]

@@ -7,13 +7,12 @@ from typing import Literal, Self
 import numpy as np
 
 from hornbeam.kernels.elementary import log, row_dots
-from hornbeam.pruning import Pruner
+from hornbeam.pruning.pruner import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.tree.decision import Costs
-from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import pull_up, push_down
-from hornbeam.tuning.folds import FoldTree, route_held_out
+from hornbeam.tree.walk import n_roots, pull_up, push_down
+from hornbeam.tuning.folds import FoldTrees, route_held_out
 from hornbeam.typing import Floats
 
 type Score = Literal["brier", "log", "error"] | Costs
@@ -83,16 +82,16 @@ def losses(belief: Floats, score: Score) -> Floats:
 
 
 def evaluate_pruners(
-    recipe: Recipe, candidates: Sequence[Pruner | None], fold_tree: FoldTree, score: Score = "brier"
+    recipe: Recipe, candidates: Sequence[Pruner | None], fold_tree: FoldTrees, score: Score = "brier"
 ) -> CandidateLosses:
-    """Prune a fold tree with each candidate, smooth it, and sum the losses of its held-out rows.
+    """Prune one fold tree with each candidate, smooth it, and sum the losses of its held-out rows.
 
     The loss of a fractional row is the sum of the losses of its parts.
     """
-    found, grown_from = [], fold_tree.grown_from()
+    found, grown_from, held_rows = [], fold_tree.samples.taken(), fold_tree.held_out.taken()
     for candidate in candidates:
         tree = replace(recipe, pruner=candidate).finish(fold_tree.tree, grown_from)
-        _, held = route_held_out(tree, fold_tree.table)
+        _, held = route_held_out(tree, held_rows)
         each = losses(tree.belief, score)
         found.append((tree.n_leaves, (held * each).sum(), (held * each * each).sum()))
     n_leaves, loss, square = np.array(found, np.float64).T
@@ -102,7 +101,7 @@ def evaluate_pruners(
 def evaluate_alphas(
     alphas: Floats, tree: Tree, cut: Floats, held: Floats, loss: Floats, *, square: Floats | None = None
 ) -> CandidateLosses:
-    """Evaluate nested subtrees of a tree all at once; predictions must not depend on what is pruned.
+    """Evaluate nested subtrees of a tree, or of several side by side; predictions must not depend on what is pruned.
 
     `cut` is the smallest alpha at which each node becomes a leaf: `cut_alphas`, or those of `price_links`. `held` is
     the weight of each class, in held-out rows, that stops at each node; `loss` that of a row of each class with the
@@ -115,7 +114,9 @@ def evaluate_alphas(
     skeleton = tree.skeleton
     ascending, place = np.unique(alphas, return_inverse=True)
     size = len(ascending)
-    removed = np.append(np.inf, push_down(skeleton, cut, np.minimum)[skeleton.parent[1:]])
+    roots = n_roots(skeleton)
+    above = push_down(skeleton, cut, np.minimum)[skeleton.parent[roots:]]
+    removed = np.append(np.full(roots, np.inf), above)
     end = np.where(removed < np.inf, np.searchsorted(ascending, removed), size)
     begin = np.minimum(np.searchsorted(ascending, cut), end)
     passing = pull_up(skeleton, held)
@@ -133,17 +134,6 @@ def evaluate_alphas(
     squares = loss_by_alpha(loss * loss if square is None else square)
     rows = held.sum() if square is None else held[:, 0].sum()
     return CandidateLosses(n_leaves, loss_by_alpha(loss), squares, float(rows))
-
-
-def powers(one: FoldTree, standard: StandardisedTarget) -> Floats:
-    """Sum the powers 0 to 4 of a standardised target over the held-out rows of each node, of shape (n_nodes, 5)."""
-    assert one.table.numeric_target is not None
-    assert one.node is not None
-    z = standard.seen(one.table.numeric_target.values)
-    terms = [one.weight]
-    for _ in range(4):
-        terms.append(terms[-1] * z)
-    return np.stack([np.bincount(one.node, term, one.tree.n_nodes) for term in terms], axis=1)
 
 
 def squared_losses(mean: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,7 @@
 """Cross-fitting: the strengths of smoothing and the price of a leaf, chosen on held-out rows and applied to a tree."""
 
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,28 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing.category_order import many_categories
 from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
-from hornbeam.pruning import Pruner
+from hornbeam.pruning.pruner import Pruner
 from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
-from hornbeam.smoothing import Borrowing, Smoother
+from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.descent import minimise
+from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
+from hornbeam.tree.several import apply_to_each
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.folds import MOST_CELLS, FoldAssignment, FoldTree, grow_without_fold, max_rows, max_trees
-from hornbeam.tuning.simulation import Fit, Simulation
+from hornbeam.tuning.folds import (
+    MOST_CELLS,
+    FoldAssignment,
+    FoldTrees,
+    grow_without_folds,
+    max_rows,
+    max_trees,
+)
+from hornbeam.tuning.simulation import Finish, Simulation
 from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
-from hornbeam.typing import Bools, Codes, Floats, Indices
+from hornbeam.typing import Bools, Codes, Floats
+
+if TYPE_CHECKING:
+    from hornbeam.tuning.cross_validated import CrossValidated
 
 _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # e rows from every ancestor: a little more than HGS
 _REGULARISATION = 0.3  # squared loss that a strength must save to move by 1 from there
@@ -62,78 +73,36 @@ class TuningResult:
         finished = self.prune_and_smooth(tree, table)
         if self.simulation is None:
             return finished
-        return self.simulation.calibrate(self.simulated_fit(finished), finished.n_leaves, n_jobs)(finished)
+        found = self.simulation.calibrate(
+            self.recipe, self.simulated_fit(finished), finished.n_leaves, n_jobs
+        )
+        return found(finished)
 
     def prune_and_smooth(self, tree: Tree, table: Table | None = None) -> Tree:
         """Prune and smooth a grown tree."""
         tree = self.recipe.finish(tree, table)
         if self.size is not None:
-            tree = replace(self.recipe, smoother=self.smoother).smooth(self.size(tree))
-        return tree if self.pruner is None else self.pruner(tree)
+            tree = replace(self.recipe, smoother=self.smoother).smooth(apply_to_each(self.size, tree))
+        return tree if self.pruner is None else apply_to_each(self.pruner, tree)
 
-    def simulated_fit(self, finished: Tree) -> Fit:
-        """Return the fit of simulated targets with the settings of a finished tree."""
-        like = self
+    def simulated_fit(self, finished: Tree) -> Finish:
+        """Return what finishes trees of simulated targets like a finished tree."""
         if isinstance(self.size, SizeChoice):
-            like = replace(self, size=self.size.for_simulations(finished.n_leaves))
-
-        def fit(table: Table, bins: Bins, codes: Codes) -> Tree:
-            return like.prune_and_smooth(self.recipe.grower.grow(table, bins, codes), table)
-
-        return fit
+            return replace(self, size=self.size.for_simulations(finished.n_leaves)).prune_and_smooth
+        return self.prune_and_smooth
 
 
 @dataclass(frozen=True, slots=True)
 class CrossFitted(RecipeFitter):
     """A recipe whose smoothing and size are chosen on held-out rows.
 
-    Parameters
-    ----------
-    recipe : Recipe or CrossValidated
-        The settings of growing and pruning. Its smoother is replaced by the fitted `Borrowing`. With `CrossValidated`
-        the pruner is chosen first, on trees smoothed by the recipe's own smoother.
-    folds : int or None, default None
-        Number of fold trees, each grown without one fold of the rows; None: 10 below 5,000 rows, else 5.
-    repeats : int or None, default None
-        Number of assignments of the rows to folds; None: 5 below 1,000 rows, where the folds visibly change the
-        probabilities, else 1.
-    rows : int, default 30,000
-        Maximum number of rows used. The strengths found on them are valid for a tree of any size.
-    tolerance : float or None, default 0.0
-        The smallest tree is chosen whose loss on held-out rows is at most this share above that of the tree with 0:
-        0.02 for 2 % more log loss (in regression, squared error). 0 removes only leaves that save next to
-        nothing; None keeps every leaf.
-    max_leaf_nodes : int or None, default None
-        Maximum number of leaves, with a `tolerance`: leaves are removed in the order of what they save by the smoothed
-        predictions, a small leaf before a large one. `Grower.max_leaf_nodes` is a limit by raw gains.
-    pruner : Pruner or None, default None
-        A last pruner for the smoothed tree, for example `BayesRisk`.
-    seed : int, default 0
-        Another seed gives other folds.
-    cells : int, default 40,000,000
-        Maximum of nodes times classes of all fold trees together, to which time and memory are proportional. Above it
-        there are fewer assignments, then fewer folds, at least 2; and at most `cells` / 4 / classes rows are used,
-        at least 100.
-
-    Notes
-    -----
     The leave-one-out loss of a finished tree is optimistic: its splits were chosen with the left-out row
     among the others. Here whole trees are grown without the rows they are tested on. Six strengths of
     `Borrowing` are fitted to all of them together, by their squared loss and a weak quadratic prior around a little
     more than `HGS`, so that few rows change little. The folds depend on the rows alone, not on their order.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam.data import Table
-    >>> from hornbeam.recipe import PRESETS
-    >>> table = Table.read(*load_breast_cancer(return_X_y=True))
-    >>> recipe = PRESETS["default"]
-    >>> CrossFitted(recipe).fit(table).n_leaves, CrossFitted(recipe, tolerance=0.1).fit(table).n_leaves
-    (11, 6)
     """
 
-    recipe: Recipe | CrossValidated
+    recipe: "Recipe | CrossValidated"
     folds: int | None = None
     repeats: int | None = None
     rows: int = 30_000
@@ -192,16 +161,14 @@ class CrossFitted(RecipeFitter):
         if sample is not None:
             table, codes = table.take(sample), codes[sample]
         n_folds, fold_trees = self.grow_fold_trees(recipe, table, bins, codes, n_jobs)
-        smoother, beliefs = fit_strengths(fold_trees)
+        smoother, smoothed = fit_strengths(fold_trees)
         recipe = replace(recipe, smoother=smoother)
-        # The trees of one assignment, in which each row was held out once.
-        simulation = Simulation.of(table, bins, codes, fold_trees[:n_folds], beliefs[:n_folds])
+        simulation = Simulation.of(table, bins, codes, fold_trees, smoothed, n_folds)
         if self.tolerance is None:
             return TuningResult(recipe, None, smoother, self.pruner, simulation)
-        size = SizeChoice(HeldOutLoss.of(fold_trees, beliefs), self.tolerance, self.max_leaf_nodes)
-        trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
-        pruned = [one.stopping(size.cuts(tree)) for one, tree in zip(fold_trees, trees, strict=True)]
-        smoother, _ = fit_strengths(pruned, smoother)
+        size = SizeChoice(HeldOutLoss.of(fold_trees, smoothed), self.tolerance, self.max_leaf_nodes)
+        if fold_trees is not None and smoothed is not None:
+            smoother, _ = fit_strengths(fold_trees.stopping(size.cuts(smoothed)), smoother)
         return TuningResult(recipe, size, smoother, self.pruner, simulation)
 
     def most_cells(self, n_rows: int, n_classes: int) -> int:
@@ -224,20 +191,20 @@ class CrossFitted(RecipeFitter):
 
     def grow_fold_trees(
         self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, n_jobs: int = 1
-    ) -> tuple[int, Sequence[FoldTree]]:
+    ) -> tuple[int, FoldTrees | None]:
         """Grow a tree without each fold, for each assignment; return the number of folds and the trees.
 
-        The held-out weights of a row add up to its weight over all assignments.
+        The held-out weights of a row add up to its weight over all assignments. None: there is a single row, or group.
         """
         n_folds, repeats = self._n_folds(n_units(table))
         most = self._max_trees(recipe, table, bins, codes, n_folds * repeats)
         n_folds, repeats = min(n_folds, most), max(min(repeats, most // n_folds), 1)
-        fold_trees: list[FoldTree] = []
-        for repeat in range(repeats):
-            assignment = FoldAssignment.of(table, codes, n_folds, self.seed + (repeat << 32))
-            fold_trees += grow_without_fold(recipe, table, bins, codes, assignment, n_jobs)
-        if repeats > 1:
-            fold_trees = [replace(one, held=one.held / repeats) for one in fold_trees]
+        assignments = [
+            FoldAssignment.of(table, codes, n_folds, self.seed + (repeat << 32)) for repeat in range(repeats)
+        ]
+        fold_trees = grow_without_folds(recipe, table, bins, codes, assignments, n_jobs)
+        if repeats > 1 and fold_trees is not None:
+            fold_trees = replace(fold_trees, held=fold_trees.held / repeats)
         return n_folds, fold_trees
 
     def _max_trees(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, wanted: int) -> int:
@@ -286,23 +253,25 @@ def _rare_categories(
 
 
 def fit_strengths(
-    fold_trees: Sequence[FoldTree], start: Borrowing | None = None
-) -> tuple[Borrowing, list[Floats]]:
-    """Find the strengths with the least squared loss on held-out rows, and the smoothed predictions of every fold tree.
+    fold_trees: FoldTrees | None, start: Borrowing | None = None
+) -> tuple[Borrowing, Tree | None]:
+    """Find the strengths with the least squared loss on held-out rows, and smooth the fold trees with them.
 
     Strengths are rounded to three decimals; more would be noise.
     """
-    if not fold_trees:
-        return Borrowing(*_START.tolist()), []
-    sizes = [one.tree.n_nodes for one in fold_trees]
-    begins = np.cumsum([0, *sizes])
-    parent = np.concatenate(
-        [one.tree.skeleton.parent + begin for one, begin in zip(fold_trees, begins[:-1], strict=True)]
-    )
-    parent[begins[:-1]] = -1
-    regression = fold_trees[0].tree.is_regression
-    standard = StandardisedTarget.of(*(one.tree for one in fold_trees)) if regression else None
-    stacked, rows = _stack(parent.astype(np.int32), fold_trees, standard)
+    if fold_trees is None:
+        return Borrowing(*_START.tolist()), None
+    tree, held = fold_trees.tree, fold_trees.held
+    standard = StandardisedTarget.of_all(tree) if tree.is_regression else None
+    if standard is None:
+        stacked, rows = StackedTrees(tree.skeleton.parent, tree.evidence * tree.unit, held), float(held.sum())
+    else:
+        shares, impurity = standard.of_tree(tree), impurities(tree, standard)
+        held_shares = standard.shares(held[:, 0], held[:, 1])
+        stacked, rows = (
+            StackedTrees(tree.skeleton.parent, shares, held_shares, impurity),
+            float(held[:, 0].sum()),
+        )
 
     def cost_and_gradient(strengths: Floats) -> tuple[float, Floats]:
         cost, gradient = stacked.loss(strengths)
@@ -314,20 +283,4 @@ def fit_strengths(
     found = minimise(cost_and_gradient, begin, (-np.inf, np.inf), tolerance=_TOLERANCE, max_steps=40).round(3)
     smoother = Borrowing(**dict(zip(STRENGTH_NAMES, found.tolist(), strict=True)))
     belief, _ = stacked.predict(found)
-    if standard is not None:
-        belief = standard.means(belief[:, 1:])
-    return smoother, np.split(belief, begins[1:-1])
-
-
-def _stack(
-    parent: Indices, fold_trees: Sequence[FoldTree], standard: StandardisedTarget | None
-) -> tuple[StackedTrees, float]:
-    """Return the concatenated trees, and the weight of their held-out rows; a numeric target as two classes."""
-    held = np.concatenate([one.held for one in fold_trees])
-    if standard is None:
-        evidence = np.concatenate([one.tree.evidence * one.tree.unit for one in fold_trees])
-        return StackedTrees(parent, evidence, held), float(held.sum())
-    shares = np.concatenate([standard.of_tree(one.tree) for one in fold_trees])
-    impurity = np.concatenate([impurities(one.tree, standard) for one in fold_trees])
-    held_shares = standard.shares(held[:, 0], held[:, 1])
-    return StackedTrees(parent, shares, held_shares, impurity), float(held[:, 0].sum())
+    return smoother, fold_trees.with_belief(belief if standard is None else standard.means(belief[:, 1:]))

@@ -10,8 +10,8 @@ import numpy as np
 from hornbeam.data.row_order import keep_copies_together, n_units
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.pruning import CostComplexity, Pruner
-from hornbeam.pruning.cost_complexity import cost_complexity_pruners, cut_alphas
+from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_pruners, cut_alphas
+from hornbeam.pruning.pruner import Pruner
 from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
@@ -22,10 +22,9 @@ from hornbeam.tuning.candidate_losses import (
     evaluate_alphas,
     evaluate_pruners,
     losses,
-    powers,
     squared_losses,
 )
-from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold
+from hornbeam.tuning.folds import FoldAssignment, FoldTrees, grow_without_folds
 from hornbeam.typing import Floats
 
 type Candidates = Sequence[Pruner | None]
@@ -37,28 +36,6 @@ _SCORES = ("brier", "log", "error")
 class CrossValidated(RecipeFitter):
     """A recipe whose pruner is chosen on held-out rows.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        The settings of growing and smoothing. Its pruner is replaced by the chosen one.
-    candidates : sequence of Pruner or None, or callable from Tree to such a sequence
-        The pruners to choose from, None for no pruning; or a function that lists them for the tree grown from all
-        rows. Default: `cost_complexity_pruners`, every subtree on CART's path.
-    score : {"brier", "log", "error"} or Costs, default "brier"
-        Loss of a held-out row: the squared distance between its probabilities and the truth over all classes,
-        minus the logarithm of the true class's probability (at least 1e-15), 1 for a wrong prediction,
-        or the cost of the prediction of least expected cost. In regression "brier" is the squared error, and the
-        only choice.
-    folds : int, default 5
-        Number of fold trees, each grown without one fold of the rows.
-    simplicity : float, default 0.0
-        From 0, the candidate of the least loss, to 1, the one of fewest leaves whose loss is within one
-        standard error of it: CART's 1-SE rule.
-    seed : int, default 0
-        Another seed gives other folds.
-
-    Notes
-    -----
     Every candidate prunes every fold tree, the recipe's smoother smooths it, and its loss on the held-out rows is
     summed. Sizes are those of the fold trees too. The folds depend on the rows alone, not on their order.
 
@@ -66,19 +43,6 @@ class CrossValidated(RecipeFitter):
     only a node and its ancestors (`NamedSmoother.needs_only_ancestors`): raw frequencies, `Laplace`, `MEstimate`,
     `HierarchicalShrinkage`, `HGS` and `Borrowing`. Others smooth each tree again for each candidate; use few
     candidates with them.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam.data import Table
-    >>> from hornbeam.pruning import ErrorBased
-    >>> from hornbeam.recipe import PRESETS
-    >>> table = Table.read(*load_breast_cancer(return_X_y=True))
-    >>> CrossValidated(PRESETS["cart"], simplicity=1.0).fit(table).n_leaves
-    4
-    >>> candidates = [None, *map(ErrorBased, (0.5, 0.25, 0.1, 0.01))]
-    >>> CrossValidated(PRESETS["c4.4"], candidates, score="log").choose(table).pruner.confidence
-    0.1
     """
 
     recipe: Recipe
@@ -119,23 +83,21 @@ class CrossValidated(RecipeFitter):
     ) -> tuple[tuple[Pruner | None, ...], CandidateLosses | None]:
         """Return the candidates and their losses on held-out rows; None for a single row."""
         recipe, table = replace(self.recipe, pruner=None), keep_copies_together(table)
-        bins = recipe.bin(table, n_jobs)
-        codes = bins.encode(table, n_jobs)
+        bins, codes = recipe.encode(table, n_jobs)
         assignment = FoldAssignment.of(table, codes, min(self.folds, n_units(table)), self.seed)
-        fold_trees = grow_without_fold(recipe, table, bins, codes, assignment, n_jobs)
+        fold_trees = grow_without_folds(recipe, table, bins, codes, [assignment], n_jobs)
         candidates = self.candidates
         if callable(candidates):
             candidates = candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs))
         listed = _listed(candidates)
-        if not fold_trees:
+        if fold_trees is None:
             return listed, None
-        standard = None
-        if table.numeric_target is not None:
-            standard = StandardisedTarget.of(*(one.tree for one in fold_trees))
-        return listed, reduce(add, (self._evaluate(recipe, listed, one, standard) for one in fold_trees))
+        standard = StandardisedTarget.of_all(fold_trees.tree) if table.schema.is_regression else None
+        found = (self._evaluate(recipe, listed, one, standard) for one in fold_trees.apart())
+        return listed, reduce(add, found)
 
     def _evaluate(
-        self, recipe: Recipe, candidates: Candidates, one: FoldTree, standard: StandardisedTarget | None
+        self, recipe: Recipe, candidates: Candidates, one: FoldTrees, standard: StandardisedTarget | None
     ) -> CandidateLosses:
         """Return the losses of all candidates on one fold tree; those of a path in one sweep."""
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
@@ -153,7 +115,7 @@ class CrossValidated(RecipeFitter):
         return evaluate_alphas(np.array(alphas), one.tree, cut, one.held, loss)
 
     def _evaluate_regression(
-        self, recipe: Recipe, alphas: Floats, one: FoldTree, standard: StandardisedTarget, at_once: bool
+        self, recipe: Recipe, alphas: Floats, one: FoldTrees, standard: StandardisedTarget, at_once: bool
     ) -> CandidateLosses:
         """Return the squared errors of alphas, in partitions of the standard deviation of all rows."""
         if not at_once or self.score != "brier":
@@ -162,7 +124,7 @@ class CrossValidated(RecipeFitter):
                 "smoother that needs only a node and its ancestors. Compare other candidates yourself."
             )
         loss, square = squared_losses(standard.seen(recipe.finish(one.tree).belief[:, 0]))
-        cut, held = cut_alphas(one.tree), powers(one, standard)
+        cut, held = cut_alphas(one.tree), one.powers(standard)
         return evaluate_alphas(alphas, one.tree, cut, held, loss, square=square)
 
 

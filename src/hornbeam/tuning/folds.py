@@ -4,23 +4,23 @@ A tree of n nodes and K classes has n K cells. Time and memory of tuning grow wi
 Above a limit fewer fold trees are grown, from fewer rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.row_order import row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
-from hornbeam.kernels.pool import Pool
+from hornbeam.growing.samples import Samples, grow_samples
+from hornbeam.kernels.pool import pool_map
 from hornbeam.recipe import Recipe
 from hornbeam.tree.edit import with_belief
-from hornbeam.tree.evidence.count import count_at_nodes, evidence_units, table_sums
-from hornbeam.tree.route import route
+from hornbeam.tree.evidence.count import count_at_nodes, evidence_units
+from hornbeam.tree.evidence.standardised import StandardisedTarget
+from hornbeam.tree.several import apart, side_by_side
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, push_down
@@ -107,8 +107,9 @@ class FoldAssignment:
             first[order] = np.cumsum(ordered) - ordered
         return cls(first, copies, n_folds)
 
-    def held(self, fold: int) -> Counts:
-        """Count the copies of each row in a fold."""
+    def held(self) -> Counts:
+        """Count the copies of each row in each fold, of shape (n_folds, n_rows)."""
+        fold = np.arange(self.n_folds)[:, None]
         if self.copies is None:
             single: Counts = (self.first % self.n_folds == fold).astype(np.int64)
             return single
@@ -118,33 +119,53 @@ class FoldAssignment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FoldTree:
-    """A tree grown without one fold, and the nodes where the held-out rows stop.
+class FoldTrees:
+    """Trees that were each grown without one fold, side by side (`hornbeam.tree.several`), and their held-out rows.
 
-    The tree is pruned, if the recipe prunes, and not smoothed. `rows` are the held-out rows as indices, `table` these
-    rows with their held-out weight. `node` is where each of them stops; None if missing values go to every child.
+    The trees are pruned, if the recipe prunes, and not smoothed. `samples` are the rows that each was grown from, and
+    `held_out` those that it was grown without.
+    `node` is where each held-out row stops, one tree after the other; None if missing values go to every child.
     `held` is the weight of each class at the node whose prediction it tests: where the rows stop, or the leaves below
-    (`route_held_out`); in regression weight, sum and sum of squares of these rows. `grown_from` returns the rows that
-    the tree was grown from, as a new table.
+    (`_test_leaves`); in regression weight, sum and sum of squares of these rows.
     """
 
     tree: Tree
-    rows: NDArray[np.intp]
-    table: Table
-    weight: Floats
+    samples: Samples
+    held_out: Samples
     node: Indices | None
     held: Floats
-    grown_from: Callable[[], Table]
 
     def with_belief(self, belief: Floats) -> Tree:
-        """Return the tree with these predictions."""
+        """Return the trees with these predictions."""
         return with_belief(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
 
     def stopping(self, cut: Bools) -> Self:
-        """Let held-out rows stop where the tree is cut; nodes below stay, without held-out rows."""
+        """Let held-out rows stop where the trees are cut; nodes below stay, without held-out rows."""
         held = np.zeros_like(self.held)
         np.add.at(held, end_nodes(self.tree.skeleton, cut), self.held)
         return replace(self, held=held)
+
+    def powers(self, standard: StandardisedTarget) -> Floats:
+        """Sum the powers 0 to 4 of a standardised target over the held-out rows of each node, of shape (n_nodes, 5)."""
+        assert self.node is not None
+        z = standard.seen(self.held_out.values)
+        terms = [self.held_out.weights]
+        for _ in range(4):
+            terms.append(terms[-1] * z)
+        return np.stack([np.bincount(self.node, term, self.tree.n_nodes) for term in terms], axis=1)
+
+    def apart(self) -> Iterator["FoldTrees"]:
+        """Return each tree alone."""
+        begin, node = self.held_out.begin.tolist(), self.node
+        for at, ((tree, nodes), sample, held_out) in enumerate(
+            zip(apart(self.tree), self.samples.apart(), self.held_out.apart(), strict=True)
+        ):
+            own = (
+                None
+                if node is None
+                else np.searchsorted(nodes, node[begin[at] : begin[at + 1]]).astype(np.int32)
+            )
+            yield type(self)(tree, sample, held_out, own, self.held[nodes])
 
 
 def end_nodes(skeleton: Skeleton, cut: Bools) -> Indices:
@@ -154,48 +175,56 @@ def end_nodes(skeleton: Skeleton, cut: Bools) -> Indices:
     return np.where(first >= 0, first, np.arange(skeleton.n_nodes, dtype=np.int32))
 
 
-def grow_without_fold(
-    recipe: Recipe, table: Table, bins: Bins, codes: Codes, assignment: FoldAssignment, n_jobs: int = 1
-) -> Sequence[FoldTree]:
-    """Grow and prune a tree without the rows of each fold, and route these rows through it.
+def grow_without_folds(
+    recipe: Recipe,
+    table: Table,
+    bins: Bins,
+    codes: Codes,
+    assignments: Sequence[FoldAssignment],
+    n_jobs: int = 1,
+) -> FoldTrees | None:
+    """Grow and prune a tree without the rows of each fold, for each assignment, and route these rows through it.
 
-    Each tree is grown by one thread. The result is empty if there is a single fold, without which no rows are left.
+    Each tree is grown by one thread. None if there is a single fold, without which no rows are left.
     """
-    if assignment.n_folds < 2:
-        return []
-
-    def without(fold: int) -> FoldTree:
-        held = assignment.held(fold)
-        others = (1 if assignment.copies is None else assignment.copies) - held
-        kept = np.flatnonzero(others)
-        grown_from = partial(_take, table, kept, others, assignment)
-        kept_table = grown_from()
-        tree = recipe.prune(recipe.grower.grow(kept_table, bins, codes[kept]), kept_table)
-        rows = np.flatnonzero(held)
-        held_table = _take(table, rows, held, assignment)
-        node, weight_at = route_held_out(tree, held_table)
-        return FoldTree(tree, rows, held_table, held_table.row_weights, node, weight_at, grown_from)
-
-    if n_jobs == 1:
-        return list(map(without, range(assignment.n_folds)))
-    with Pool(n_jobs) as pool:
-        return list(pool.map(without, range(assignment.n_folds)))
+    if assignments[0].n_folds < 2:
+        return None
+    copies = assignments[0].copies
+    held = [one.held() for one in assignments]
+    others = [(1 if copies is None else copies) - each for each in held]
+    samples, held_out = (Samples.of(table, each, as_weight=copies is not None) for each in (others, held))
+    tree = grow_samples(recipe.grower, samples, bins, codes, n_jobs)
+    if recipe.pruner is not None:
+        pairs = list(zip(apart(tree), samples.apart(), strict=True))
+        pruned = pool_map(lambda pair: recipe.prune(pair[0][0], pair[1].taken()), pairs, n_jobs)
+        tree = side_by_side(pruned)
+    return FoldTrees(tree, samples, held_out, *_route_held_out(tree, held_out, n_jobs))
 
 
-def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
+def _route_held_out(tree: Tree, held_out: Samples, n_jobs: int = 1) -> tuple[Indices | None, Floats]:
     """Route held-out rows, and sum their weights by class at the nodes whose predictions they test.
 
     A row with a category that is new to the tree stops at an inner node. It counts at the leaves below, in proportion
     to their weight, so that it tests the split there like other held-out rows. `node` is None if missing values go to
     every child.
     """
-    skeleton = tree.skeleton
-    if skeleton.is_fractional:
-        [counted] = count_at_nodes([skeleton], table, shares=[tree.weight])
-        return None, np.multiply(evidence_stopping(skeleton, counted.evidence), counted.unit)
-    node = route(skeleton, table)
-    sums = table_sums(node, table, table.unit, tree.n_nodes)[:, :-1]
-    return node, _test_leaves(tree, np.multiply(sums, evidence_units(table)))
+    if tree.skeleton.is_fractional:
+        held = np.zeros(tree.evidence.shape)
+        for (one, nodes), sample in zip(apart(tree), held_out.apart(), strict=True):
+            bits = np.bitwise_or.reduce(one.weight)
+            shares = one.weight // max(
+                bits & -bits, 1
+            )  # the smallest whole numbers with these ratios by powers of two
+            [counted] = count_at_nodes([one.skeleton], sample.taken(), shares=[shares])
+            held[nodes] = np.multiply(evidence_stopping(one.skeleton, counted.evidence), counted.unit)
+        return None, held
+    node, sums = held_out.count(tree.skeleton, n_jobs)
+    return node, _test_leaves(tree, np.multiply(sums[:, :-1], evidence_units(held_out.table)))
+
+
+def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
+    """Route held-out rows of one tree, which may be pruned, as for fold trees."""
+    return _route_held_out(tree, Samples.all_of(table))
 
 
 def _test_leaves(tree: Tree, held: Floats) -> Floats:
@@ -213,9 +242,3 @@ def _test_leaves(tree: Tree, held: Floats) -> Floats:
         passed[begin:end] += share[:, None] * passed[parent]
     at_leaves = np.where(skeleton.is_leaf[:, None], passed, 0.0)
     return np.where(nominal[:, None], 0.0, held) + at_leaves
-
-
-def _take(table: Table, rows: NDArray[np.intp], copies: Counts, assignment: FoldAssignment) -> Table:
-    """Return some rows of a table, with the number of their copies as weight."""
-    taken = table.take(rows)
-    return taken if assignment.copies is None else replace(taken, weight=copies[rows])

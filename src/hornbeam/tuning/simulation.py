@@ -1,6 +1,6 @@
 """Targets simulated from held-out predictions, to calibrate intervals on known truths."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Self
@@ -9,18 +9,20 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.hashes import GOLDEN_GAMMA, splitmix64
-from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.numeric_target import NumericTarget, largest_size
 from hornbeam.data.row_order import break_ties, first_units, row_hash, target_bits, unit_ranks
 from hornbeam.data.table import Table
+from hornbeam.growing.samples import Samples, grow_samples
 from hornbeam.kernels.elementary import dot, row_dots
-from hornbeam.kernels.pool import Pool
+from hornbeam.pruning.pruner import uses_rows
+from hornbeam.recipe import Recipe
 from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree
-from hornbeam.tree.route import route
+from hornbeam.tree.several import apart, side_by_side
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import FoldTree, max_trees
+from hornbeam.tuning.folds import FoldTrees, max_trees
 from hornbeam.typing import Codes, Counts, Floats
 
-type Fit = Callable[[Table, Bins, Codes], Tree]
+type Finish = Callable[[Tree, Table | None], Tree]
 _MOST_COPIES = 30_000  # up to here a row of weight 2 becomes two rows
 _MOST_ROWS = 10_000  # of a simulation
 _LEAVES = 100  # simulated leaves that are enough for the two parameters of a calibration
@@ -102,32 +104,33 @@ class Simulation:
         table: Table,
         bins: Bins,
         codes: Codes,
-        fold_trees: Sequence[FoldTree],
-        beliefs: Sequence[Floats],
+        fold_trees: FoldTrees | None,
+        smoothed: Tree | None,
+        n_folds: int,
     ) -> Self | None:
         """Collect the held-out predictions of fold trees, of at most 10,000 rows; of groups, all rows or none.
 
+        The first `n_folds` trees are used: those of one assignment, in which each row was held out once.
         A row of weight 2 becomes two rows, if weights are whole and add up to at most 30,000. None if rows are
         fractional: they stop at several leaves.
         """
-        if any(one.node is None for one in fold_trees):
-            return None
-        if not fold_trees:  # a single row
+        if fold_trees is None or smoothed is None:  # a single row
             return cls(table.take(np.zeros(0, np.intp)), bins, codes[:0], np.zeros((0, 1)))
+        if fold_trees.node is None:
+            return None
+        held_out = fold_trees.held_out.some(0, n_folds)
+        row = held_out.row
+        fold = np.repeat(np.arange(n_folds, dtype=np.uint64), np.diff(held_out.begin))
+        truth = smoothed.belief[fold_trees.node[: len(row)]]
         split = table.weight is not None and table.unit == 1.0 and int(table.weight.sum()) <= _MOST_COPIES
-        rows, truth, fold = [], [], []
-        for fold_number, (one, belief) in enumerate(zip(fold_trees, beliefs, strict=True)):
-            assert one.node is not None
-            copies = one.weight.astype(np.int64) if split else np.ones(len(one.rows), np.int64)
-            rows.append(np.repeat(one.rows, copies))
-            truth.append(np.repeat(belief[one.node], copies, axis=0))
-            fold.append(np.full(int(copies.sum()), fold_number, np.uint64))
-        row = np.concatenate(rows)
-        hashes = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
-        order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")
         if split:
+            copies = held_out.weights.astype(np.int64)
+            row, fold = np.repeat(row, copies), np.repeat(fold, copies)
+            truth = np.repeat(truth, copies, axis=0)
             table = replace(table, weight=None)
-        groups, truths = None, np.concatenate(truth)[order]
+        hashes = row_hash(codes, target_bits(table))[row] + fold * GOLDEN_GAMMA
+        order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")
+        groups, truths = None, truth[order]
         if table.group is None:
             order = order[:_MOST_ROWS]
         else:
@@ -148,32 +151,33 @@ class Simulation:
             target = (uniform[:, None] >= self.truth.cumsum(axis=1)[:, :-1]).sum(axis=1, dtype=np.int32)
             return replace(self.table, target=target)
         mean = self.truth[:, 0]
-        values = mean + np.where(uniform < 0.5, -1.0, 1.0) * (observed.values - mean)
-        return replace(
-            self.table, numeric_target=NumericTarget.of(values, self.table.weight, self.table.unit)
-        )
+        residual = observed.values - mean
+        values = mean + np.where(uniform < 0.5, -1.0, 1.0) * residual
+        # All repeats have the same units: those of the largest value that any of them may have.
+        largest = largest_size(np.abs(mean) + np.abs(residual))
+        units = NumericTarget.units(largest, float(self.table.row_weights.sum()), self.table.n_rows)
+        return replace(self.table, numeric_target=NumericTarget(values, *units))
 
-    def calibrate(self, fit: Fit, n_leaves: int, n_jobs: int = 1) -> IntervalCalibration:
+    def calibrate(
+        self, recipe: Recipe, finish: Finish, n_leaves: int, n_jobs: int = 1
+    ) -> IntervalCalibration:
         """Fit trees to simulated targets, and find the calibration with which their intervals cover the truths.
 
-        Without rows, intervals are those of the node's own rows. `fit` makes a finished tree from a table, bins and
-        codes, with the settings of the tree to be calibrated. If that has few leaves, trees are simulated more often,
-        up to eight times.
+        Without rows, intervals are those of the node's own rows. The trees are grown by the recipe; `finish` prunes and
+        smooths them as the tree to be calibrated. If that has few leaves, trees are simulated more often, up to eight
+        times.
         """
-
-        def simulate(repeat: int) -> tuple[Tree, Floats]:
-            tree = fit(self.draw(repeat), self.bins, self.codes.copy())
-            return tree, self._truths(tree)
-
         if not self.table.n_rows:
             return IntervalCalibration(0.0)
-        trees = range(self._n_trees(n_leaves))
-        if n_jobs == 1:
-            simulated = list(map(simulate, trees))
+        tables = [self.draw(repeat) for repeat in range(self._n_trees(n_leaves))]
+        samples = Samples.all_of(*tables)
+        trees = grow_samples(recipe.grower, samples, self.bins, self.codes, n_jobs)
+        if uses_rows(recipe.pruner):
+            pairs = zip(apart(trees), tables, strict=True)
+            trees = side_by_side([finish(tree, table) for (tree, _), table in pairs])
         else:
-            with Pool(n_jobs) as pool:
-                simulated = list(pool.map(simulate, trees))
-        found = calibrate_tree([tree for tree, _ in simulated], [truth for _, truth in simulated])
+            trees = finish(trees, None)
+        found = calibrate_tree(trees, self._truths(trees, samples))
         return found if self.groups is None else self.groups.limit(found)
 
     def _n_trees(self, n_leaves: int) -> int:
@@ -181,13 +185,16 @@ class Simulation:
         affordable = max_trees(2 * self.table.n_rows, self.table.schema.n_channels)
         return min(wanted, max(_MOST_GROWN // self.table.n_rows, 2), affordable)
 
-    def _truths(self, tree: Tree) -> Floats:
-        """Return the mean truth of the rows that stop at each node."""
-        node, n = route(tree.skeleton, self.table), tree.n_nodes
-        weight = self.table.row_weights
-        rows = np.bincount(node, weight, n)
-        sums = np.stack([np.bincount(node, weight * each, n) for each in self.truth.T], axis=1)
-        mean: Floats = sums / np.where(rows > 0, rows, 1.0)[:, None]
+    def _truths(self, trees: Tree, samples: Samples) -> Floats:
+        """Return the mean truth of the rows that stop at each node of several trees."""
+        node, _ = samples.count(trees.skeleton)
+        weight = np.tile(self.table.row_weights, len(samples))
+        total = np.stack(
+            [np.bincount(node, weight * np.tile(each, len(samples)), trees.n_nodes) for each in self.truth.T],
+            axis=1,
+        )
+        rows = np.bincount(node, weight, trees.n_nodes)
+        mean: Floats = total / np.where(rows > 0, rows, 1.0)[:, None]
         return mean
 
 

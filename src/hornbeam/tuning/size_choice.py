@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from hornbeam.checks import check_number
 from hornbeam.errors import TreeError
-from hornbeam.grid import Grid
-from hornbeam.pruning import Pruner
+from hornbeam.grid import Grid, Result
 from hornbeam.pruning.leaf_price import LeafPrice, price_links
+from hornbeam.pruning.pruner import Pruner
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import StandardisedTarget
+from hornbeam.tree.several import apart, root_weights
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, losses, powers
-from hornbeam.tuning.folds import FoldTree
+from hornbeam.tree.walk import n_roots
+from hornbeam.tuning.candidate_losses import evaluate_alphas, losses
+from hornbeam.tuning.folds import FoldTrees
 from hornbeam.typing import Bools, Counts, Floats
 
 _ENOUGH_ROWS, _LEAST_ROWS = 0.85, 0.5  # rows of a fold tree, as a share of those of the tree
@@ -29,7 +31,7 @@ _TOLERANCES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SizePath:
+class SizePath(Result[dict[str, float]]):
     """Sizes of a tree down to one leaf, each with its loss on held-out rows.
 
     Parameters
@@ -54,6 +56,8 @@ class SizePath:
     5
     """
 
+    _COLUMNS: ClassVar = ("n_leaves", "loss", "increase")
+
     n_leaves: Counts
     loss: Floats
     measure: str = "log loss"
@@ -66,6 +70,7 @@ class SizePath:
 
     def position(self, tolerance: float) -> int:
         """Find the smallest size whose loss is at most the share `tolerance` above the first; at 0, the first."""
+        check_number("tolerance", tolerance, 0)
         return 0 if tolerance == 0 else int(np.flatnonzero(self.increase <= tolerance)[-1])
 
     def smallest(self, tolerance: float) -> int:
@@ -87,16 +92,6 @@ class SizePath:
                 found[tolerance] = size
         return found
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Return the columns, for a data frame.
-
-        Examples
-        --------
-        >>> SizePath(np.array([2, 1]), np.array([0.25, 0.5])).to_dict()
-        {'n_leaves': [2, 1], 'loss': [0.25, 0.5], 'increase': [0.0, 1.0]}
-        """
-        return {name: getattr(self, name).tolist() for name in ("n_leaves", "loss", "increase")}
-
     def step(self) -> Step:
         """Return the path as a step of a tree's history: all small sizes, and some of the large ones."""
         kept = [0]
@@ -106,13 +101,7 @@ class SizePath:
         loss = tuple(map(_rounded, self.loss[kept].tolist()))
         return Step.of(STEP, n_leaves=tuple(self.n_leaves[kept].tolist()), loss=loss)
 
-    def __repr__(self) -> str:
-        return self.grid().text()
-
-    def _repr_html_(self) -> str:
-        return self.grid().html()
-
-    def grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """Return a table with a row per size."""
         rows = [
             (
@@ -130,16 +119,7 @@ def _rounded(loss: float) -> float:
 
 
 def size_path(tree: Tree) -> SizePath | None:
-    """Return the sizes that were compared when a tree was fitted; None if they were not.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from hornbeam import TreeClassifier
-    >>> path = size_path(TreeClassifier().fit(*load_breast_cancer(return_X_y=True)).tree_)
-    >>> path.n_leaves.tolist()
-    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
-    """
+    """Return the sizes that were compared when a tree was fitted; None if they were not."""
     for step in reversed(tree.history):
         if step.name == STEP:
             measure = "squared error" if tree.is_regression else "log loss"
@@ -182,10 +162,14 @@ class SizeChoice:
             tree = collapse(tree, np.zeros(tree.n_nodes, np.bool_), path.step())
         return pruner(tree)
 
-    def cuts(self, tree: Tree) -> Bools:
-        """Find the nodes that become leaves; at tolerance 0 without a comparison of sizes."""
-        pruner = LeafPrice(self.held_out.lowest) if self._at_lowest else self._choose(tree)[0]
-        return pruner.cuts(tree)
+    def cuts(self, trees: Tree) -> Bools:
+        """Find the nodes of several trees that become leaves; at tolerance 0 without a comparison of sizes."""
+        if self._at_lowest:
+            return LeafPrice(self.held_out.lowest).cuts(trees)
+        cut = np.zeros(trees.n_nodes, np.bool_)
+        for tree, nodes in apart(trees):
+            cut[nodes] = self._choose(tree)[0].cuts(tree)
+        return cut
 
     @property
     def _at_lowest(self) -> bool:
@@ -239,27 +223,26 @@ class HeldOutLoss:
     rows: float
 
     @classmethod
-    def of(cls, fold_trees: Sequence[FoldTree], beliefs: Sequence[Floats]) -> Self:
-        """Evaluate all subtrees of the fold trees; `beliefs` are their smoothed predictions.
+    def of(cls, fold_trees: FoldTrees | None, smoothed: Tree | None) -> Self:
+        """Evaluate all subtrees of the fold trees, which are given smoothed too.
 
         In regression the lowest price is a share of the squared error that trees still have on held-out rows, not of
         the total variance: where little noise is left, small differences justify a leaf.
         """
-        if not fold_trees:
+        if fold_trees is None or smoothed is None:
             return cls(np.zeros(1), np.full(1, np.nan), _LOWEST, 1.0)
-        trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
-        standard = StandardisedTarget.of(*trees) if trees[0].is_regression else None
-        cuts = [price_links(tree).alpha / tree.weight_in_rows[0] for tree in trees]
-        price = np.unique(np.concatenate([[0.0], *cuts]))
+        cut = price_links(smoothed).alpha / root_weights(smoothed)
+        price = np.unique(np.append(cut, 0.0))
         price = price[(price >= 0) & (price < np.inf)]
-        found = [
-            _evaluate(price, tree, cut, one, standard)
-            for one, tree, cut in zip(fold_trees, trees, cuts, strict=True)
-        ]
-        loss = np.sum([one.loss for one in found], axis=0) / sum(one.rows for one in found)
-        rows = sum(float(tree.weight_in_rows[0]) for tree in trees) / len(trees)
-        if standard is None:
+        rows = float(smoothed.weight_in_rows[: n_roots(smoothed.skeleton)].mean())
+        if not smoothed.is_regression:
+            loss = evaluate_alphas(price, smoothed, cut, fold_trees.held, losses(smoothed.belief, "log")).mean
             return cls(price, loss, _LOWEST, rows)
+        standard = StandardisedTarget.of_all(smoothed)
+        mean = standard.seen(smoothed.belief[:, 0])
+        each = np.stack([mean * mean, -2 * mean, np.ones_like(mean)], axis=1)
+        held = fold_trees.powers(standard)[:, :3]
+        loss = evaluate_alphas(price, smoothed, cut, held, each, square=each).mean
         unexplained = float(np.clip(2 * loss[0], 0.0, 1.0))
         error = loss * 2 * standard.deviation * standard.deviation
         return cls(price, error, round(_LOWEST * unexplained, 4), rows)
@@ -285,13 +268,3 @@ def _nested_sizes(tree: Tree, lowest: float) -> tuple[Floats, Counts]:
     middle = np.append(np.sqrt(price[:-1] * price[1:]), 2 * price[-1])
     middle[0] = lowest
     return middle, n_leaves
-
-
-def _evaluate(
-    price: Floats, tree: Tree, cut: Floats, one: FoldTree, standard: StandardisedTarget | None
-) -> CandidateLosses:
-    if standard is None:
-        return evaluate_alphas(price, tree, cut, one.held, losses(tree.belief, "log"))
-    mean = standard.seen(tree.belief[:, 0])
-    loss = np.stack([mean * mean, -2 * mean, np.ones_like(mean)], axis=1)
-    return evaluate_alphas(price, tree, cut, powers(one, standard)[:, :3], loss, square=loss)

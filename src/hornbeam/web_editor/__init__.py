@@ -9,7 +9,3 @@ Files in reading order:
 `page`, and the scripts and the style in `assets`: what the browser shows.
 `guard`: requests that are refused. `server`: the others, and the public function `workbench`.
 """
-
-from hornbeam.web_editor.server import Workbench, workbench
-
-__all__ = ["Workbench", "workbench"]

@@ -57,7 +57,7 @@ class Journal:
                 f"{str(path)!r} cannot be read: {error.strerror}; expected a journal, or no file of that name."
             ) from error
         except StorageError as error:
-            raise StorageError(f"{str(path)!r}: {error}. Move it away, or choose another output.") from None
+            raise StorageError(f"{str(path)!r}: {error}. Move it away, or choose another path.") from None
         try:
             if len(content) > _MOST_BYTES:
                 raise ValueError
@@ -69,7 +69,7 @@ class Journal:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise StorageError(
                 f"{str(path)!r} is not a journal of the workbench; expected one, or no file of that name. Move it "
-                "away, or choose another output."
+                "away, or choose another path."
             ) from None
         return found
 
@@ -112,12 +112,12 @@ def lock_journal(path: Path) -> Iterator[None]:
                 raise
             raise StorageError(
                 f"{str(path)!r} is in use by another workbench, {_owner(lock)}; expected one workbench for each "
-                f"output. Stop that one, or choose another output. If no workbench is running, delete {str(lock)!r}."
+                f"output. Stop that one, or choose another path. If no workbench is running, delete {str(lock)!r}."
             ) from None
         except OSError as error:  # the journal is a link to a place that does not exist, or that others own
             raise StorageError(
                 f"{str(lock)!r} cannot be created: {error.strerror}; expected a journal in a folder that exists and "
-                "can be written to. Move the journal away, or choose another output."
+                "can be written to. Move the journal away, or choose another path."
             ) from error
         file.write(str(os.getpid()).encode())
         file.flush()

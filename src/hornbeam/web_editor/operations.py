@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.editing import TreeEditor
+from hornbeam.editing.editor import TreeEditor
 from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.candidates.list_splits import find_column
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
@@ -61,7 +61,7 @@ def apply_edit(editor: TreeEditor, operation: Operation, candidates: Candidates)
             editor.set_threshold(node, _threshold(feature, operation.get("value")), **said)  # type: ignore[arg-type]
         case "groups":
             feature = _feature_at(editor, node)
-            editor.set_groups(node, _groups(feature, operation.get("groups")), **said)  # type: ignore[arg-type]
+            editor.set_categories(node, _groups(feature, operation.get("groups")), **said)  # type: ignore[arg-type]
         case _:
             _split(editor, schema, operation, candidates, said)
 
@@ -80,7 +80,7 @@ def _split(
         node,  # type: ignore[arg-type]
         column,
         threshold=None if value is None else _threshold(feature, value),
-        groups=None if groups is None else _groups(feature, groups),
+        categories=None if groups is None else _groups(feature, groups),
         missing=operation.get("missing"),
         **said,
     )

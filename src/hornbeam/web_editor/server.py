@@ -15,10 +15,15 @@ from threading import Thread
 from traceback import format_tb
 from typing import TYPE_CHECKING, Any, Self
 
+from hornbeam.checks import check_flags
 from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.errors import HornbeamError, ParameterError, import_extra
+from hornbeam.estimators.tree_classifier import TreeClassifier
+from hornbeam.estimators.tree_regressor import TreeRegressor
 from hornbeam.logger import logger
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import single_tree, unwrap
 from hornbeam.web_editor.guard import Guard, forward_page
 from hornbeam.web_editor.page import page, script, style
 from hornbeam.web_editor.session import OutdatedError, Session
@@ -157,11 +162,11 @@ def _with_limits(protocol: Callable[..., Any]) -> Any:
 def workbench(
     model: Any,
     X: Any,
-    y: Any,
-    sample_weight: Any = None,
+    y: Any = None,
     *,
+    sample_weight: Any = None,
     held_out: tuple[Any, ...] | None = None,
-    output: str | PathLike[str] = "workbench.hornbeam",
+    path: str | PathLike[str] = "workbench.hornbeam",
     author: str = "",
     port: int = 0,
     show: bool = True,
@@ -170,18 +175,18 @@ def workbench(
 
     Parameters
     ----------
-    model : TreeClassifier or TreeRegressor
-        Fitted. Saving in the page puts the edited tree into it.
-    X : array-like or data frame of shape (n_rows, n_features)
-        The rows of `fit`.
-    y : array-like of shape (n_rows,)
-        Their target.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Their weights.
+    model : TreeClassifier, TreeRegressor or Tree
+        Fitted. Saving in the page puts the edited tree into the estimator.
+    X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+        The rows of `fit`; files are read into memory.
+    y : array-like of shape (n_rows,) or str, default=None
+        Their target; for files, the name of the column.
+    sample_weight : array-like of shape (n_rows,) or str, default=None
+        Their weights; for files, the name of the column.
     held_out : tuple of X and y, default=None
         Rows that the tree was not fitted to. With them each edit has its effect on the scores, with standard errors. A
         third entry is their weights; the report does not use them.
-    output : str or path, default="workbench.hornbeam"
+    path : str or path, default="workbench.hornbeam"
         The model file. The report, the approval log and the journal have the same name with the endings ``.html``,
         ``.md`` and ``.journal``. If the journal has unsaved edits of this tree, they are restored.
     author : str, default=""
@@ -201,7 +206,7 @@ def workbench(
     MissingExtraError
         If Starlette or uvicorn is not installed.
     StorageError
-        If the journal has unsaved edits of another tree, another workbench has the same output, or saving would
+        If the journal has unsaved edits of another tree, another workbench has the same path, or saving would
         overwrite a file that is not one of the workbench.
 
     Notes
@@ -216,13 +221,17 @@ def workbench(
     >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
     >>> classifier = hornbeam.TreeClassifier().fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with hornbeam.workbench(classifier, X, y, output=f"{folder}/tree.hornbeam", show=False) as running:
+    ...     with hornbeam.workbench(classifier, X, y, path=f"{folder}/tree.hornbeam", show=False) as running:
     ...         state = running.session.apply({"do": "threshold", "node": 0, "value": 50})
     >>> state["edits"][0]["what"]
     'node 0: x0 ≤ 40 | x0 > 40, now x0 ≤ 50 | x0 > 50'
     """
+    check_flags(show=show)
+    tree, model = single_tree(model), unwrap(model).model
+    if isinstance(model, Tree):
+        model = (TreeRegressor if tree.is_regression else TreeClassifier).from_tree(tree)
     editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author)
-    session = Session(model, editor, output, None if held_out is None else (held_out[0], held_out[1]))
+    session = Session(model, editor, path, None if held_out is None else (held_out[0], held_out[1]))
     try:
         running = Workbench(session, port)
     except BaseException:

@@ -16,7 +16,7 @@ from weakref import finalize
 
 from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import open_regular, write_atomic
-from hornbeam.editing import TreeEditor
+from hornbeam.editing.editor import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
 from hornbeam.estimators.persistence.files import save
 from hornbeam.explain.candidates.counted_candidates import candidates_of
@@ -64,11 +64,11 @@ class Session:
     _closed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        require_disk("output", self.output, "a file on a disk")
+        require_disk("path", self.output, "a file on a disk")
         self.output = Path(self.output)
         if self.output.suffix in _ENDINGS:
             raise ParameterError(
-                f"output={str(self.output)!r}: the ending {self.output.suffix} is that of another file of the "
+                f"path={str(self.output)!r}: the ending {self.output.suffix} is that of another file of the "
                 "workbench; expected another one, such as .hornbeam."
             )
         check_writable(self.output)
@@ -96,7 +96,7 @@ class Session:
                 pass
             raise StorageError(
                 f"{str(path)!r} is not a file of the workbench, and saving would overwrite it; expected no file of "
-                "that name. Move it away, or choose another output."
+                "that name. Move it away, or choose another path."
             )
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class Session:
             if not found.is_saved:
                 raise StorageError(
                     f"{str(self._path('.journal'))!r} has unsaved edits of another tree; expected those of this tree. "
-                    "Start the workbench with that tree and its rows, move the file away, or choose another output."
+                    "Start the workbench with that tree and its rows, move the file away, or choose another path."
                 )
             found = None
         self._journal = Journal(first, first)
@@ -229,7 +229,7 @@ class Session:
             model = self.editor.finish()
             save(model, self.output)
             X, y = (None, None) if self.test is None else self.test
-            report(model, X, y, self._path(".html"), title=_TITLE)
+            report(model, X, y, title=_TITLE).save(self._path(".html"))
             notes = f"\n\n## Notes\n\n{self._journal.notes.strip()}" if self._journal.notes.strip() else ""
             write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode(errors="replace")])
             journal = replace(

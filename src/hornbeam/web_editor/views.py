@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.editing import TreeEditor
+from hornbeam.editing.editor import TreeEditor
 from hornbeam.evaluation.score_change import ScoreChange
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
-from hornbeam.export.wording import condition_text, feature_name
 from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import feature_name
 from hornbeam.tuning.size_choice import size_path
 from hornbeam.typing import Bools, Floats, Indices
 
@@ -92,7 +92,7 @@ def _candidate(schema: Schema, split: CandidateSplit) -> dict[str, Any]:
 def _text(schema: Schema, split: CandidateSplit) -> str:
     """Write the conditions of the children; the name of the feature is in the first one only."""
     name = feature_name(schema.names[split.column])
-    first, *others = (condition_text(child.test, _MOST_CATEGORIES) for child in split.children)
+    first, *others = (child.condition.text(_MOST_CATEGORIES) for child in split.children)
     return " | ".join([first, *(text.removeprefix(name).strip() for text in others)])
 
 

@@ -10,9 +10,11 @@ from hornbeam.cli.rows import (
     ModelFile,
     data_argument,
     engine_of,
+    jobs_option,
     model_argument,
     reading,
     target_option,
+    weight_option,
 )
 
 
@@ -24,14 +26,14 @@ from hornbeam.cli.rows import (
     "--node", default=0, show_default=True, metavar="N", help="The node; `hornbeam show` has the numbers."
 )
 @click.option("--feature", metavar="COL", help="All splits of one column; default: the best of each column.")
-@click.option("--weight", metavar="COL", help="The column of row weights.")
+@weight_option
 @click.option(
     "--held-out",
     type=FilePath(),
     metavar="FILE",
     help="Other rows, to show the gain of each split on them.",
 )
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for many rows; default all cores.")
+@jobs_option
 @reading
 @common_options
 def candidates(
@@ -55,7 +57,8 @@ def candidates(
     hornbeam candidates income.hornbeam adult.csv --target income --node 2 --feature age
     hornbeam candidates income.hornbeam rows/ --target income --node 2
     """
-    from hornbeam import candidate_splits, load
+    from hornbeam import load
+    from hornbeam.explain.candidates.list_splits import candidate_splits
     from hornbeam.tree.unwrap import single_tree
 
     estimator = load(model)

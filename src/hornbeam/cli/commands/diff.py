@@ -13,10 +13,10 @@ from hornbeam.cli.rows import FilePath
 @click.argument("old", type=FilePath())
 @click.argument("new", type=FilePath())
 @click.option(
-    "--tolerance", default=1e-9, show_default=True, help="Probabilities that differ by no more are equal."
+    "--atol", default=1e-9, show_default=True, help="Probabilities that differ by no more are equal."
 )
 @common_options
-def diff(old: str, new: str, tolerance: float, **_: Any) -> int:
+def diff(old: str, new: str, atol: float, **_: Any) -> int:
     """Show what changed from the model OLD to NEW: columns, settings, splits, counts, probabilities.
 
     The exit code is 1 if anything changed, else 0.
@@ -24,8 +24,9 @@ def diff(old: str, new: str, tolerance: float, **_: Any) -> int:
     \b
     hornbeam diff january.hornbeam february.hornbeam
     """
-    from hornbeam.storage import compare, read_any
+    from hornbeam.storage.difference import compare
+    from hornbeam.storage.file import read_any
 
-    found = compare(read_any(old), read_any(new), tolerance)
+    found = compare(read_any(old), read_any(new), atol)
     emit({"differ": bool(found)} | asdict(found), str(found))
     return int(bool(found))

@@ -5,7 +5,15 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import ModelFile, data_argument, engine_of, model_argument, reading
+from hornbeam.cli.rows import (
+    ModelFile,
+    data_argument,
+    engine_of,
+    jobs_option,
+    model_argument,
+    reading,
+    weight_option,
+)
 
 _MOST_LEAVES = 30
 
@@ -17,7 +25,8 @@ _MOST_LEAVES = 30
 @click.option(
     "--above", type=float, metavar="PSI", help="End with 1 if the stability index is above, 0.25 say."
 )
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for many rows; default all cores.")
+@weight_option
+@jobs_option
 @reading
 @common_options
 def drift(
@@ -25,6 +34,7 @@ def drift(
     data: str,
     target: str | None,
     above: float | None,
+    weight: str | None,
     jobs: int,
     text: dict[str, Any],
     **_: Any,
@@ -40,12 +50,12 @@ def drift(
     hornbeam drift income.hornbeam s3://bucket/july --target income
     """
     from hornbeam.data.rows import open_rows
-    from hornbeam.explain import drift as drift_of
-    from hornbeam.storage import read
+    from hornbeam.explain.drift import drift as drift_of
+    from hornbeam.storage.file import read
 
     tree = read(model).tree
-    X, y, _weight = ModelFile(tree, data, text, target).open(jobs=jobs)
-    found = drift_of(tree, open_rows(X, y, schema=tree.schema), engine_of(jobs))
+    X, y, sample_weight = ModelFile(tree, data, text, target, weight).open(jobs=jobs)
+    found = drift_of(tree, open_rows(X, y, sample_weight, schema=tree.schema), engine_of(jobs))
     index = found.stability_index
     emit(
         {"stability_index": index, "p_value": found.psi_p_value, "leaves": found.to_dict()},

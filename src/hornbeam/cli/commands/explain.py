@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import ModelFile, data_argument, model_argument, reading
+from hornbeam.cli.rows import ModelFile, data_argument, level_option, model_argument, reading
 from hornbeam.errors import DataError
 
 
@@ -20,9 +20,12 @@ from hornbeam.errors import DataError
     metavar="N",
     help="Which row, counted from 1 below the names; repeatable. Default: the first.",
 )
+@level_option
 @reading
 @common_options
-def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any], **_: Any) -> None:
+def explain(
+    model: str, data: str, numbers: tuple[int, ...], level: float, text: dict[str, Any], **_: Any
+) -> None:
     """Explain the probabilities of rows of DATA: their paths through the tree, and the evidence behind them.
 
     \b
@@ -30,7 +33,7 @@ def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any
     """
     from hornbeam import load
     from hornbeam.data.table import Table
-    from hornbeam.explain import explain as explanations_of
+    from hornbeam.explain.explanation import explain as explanations_of
     from hornbeam.tree.unwrap import single_tree
 
     tree = single_tree(load(model))
@@ -40,7 +43,7 @@ def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any
         if number > X.num_rows:
             raise DataError(f"There is no row {number} in {data!r}; it has {X.num_rows:,}.")
     asked = Table.read(X.take([number - 1 for number in numbers]), schema=tree.schema)
-    reasons = explanations_of(tree, asked)
+    reasons = explanations_of(tree, asked, level)
     explanations = [{"row": number, **why.to_dict()} for number, why in zip(numbers, reasons, strict=True)]
     texts = [f"row {number}\n{why}" for number, why in zip(numbers, reasons, strict=True)]
     emit({"explanations": explanations}, "\n\n".join(texts))

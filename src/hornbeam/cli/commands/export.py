@@ -12,7 +12,7 @@ from hornbeam.cli.rows import FilePath, ModelFile, model_argument, reading
 _TARGETS: dict[str, tuple[str, str, frozenset[str]]] = {
     "c": ("to_c", ".c", frozenset({"name", "layout", "vectors"})),
     "dot": ("to_dot", ".dot", frozenset()),
-    "js": ("to_javascript", ".js", frozenset({"name", "vectors"})),
+    "javascript": ("to_javascript", ".js", frozenset({"name", "vectors"})),
     "json": ("to_json", ".json", frozenset({"vectors"})),
     "markdown": ("to_markdown", ".md", frozenset()),
     "onnx": ("to_onnx", ".onnx", frozenset()),
@@ -31,7 +31,7 @@ _MOST_VECTORS = 1_000
     "--to", type=click.Choice(list(_TARGETS)), help="The language; default: as the output's name ends."
 )
 @click.option("-o", "--output", default="-", type=FilePath(allow_dash=True), help="Default: stdout.")
-@click.option("--name", help="c, js: what names begin with, or the object's name.")
+@click.option("--name", help="c, javascript: what names begin with, or the object's name.")
 @click.option("--layout", type=click.Choice(["if", "table", "bins"]), help="c: nested ifs, or tables.")
 @click.option(
     "--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ..."
@@ -42,7 +42,7 @@ _MOST_VECTORS = 1_000
     "--vectors",
     type=FilePath(),
     metavar="DATA",
-    help=f"c, js, json, python: up to {_MOST_VECTORS:,} rows with their predictions are added, as a test.",
+    help=f"c, javascript, json, python: up to {_MOST_VECTORS:,} rows with their predictions are added, as a test.",
 )
 @reading
 @common_options
@@ -55,18 +55,18 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
     hornbeam export income.hornbeam -o income.onnx
     """
     from hornbeam import export as exports
-    from hornbeam.export.wording import pluralise
-    from hornbeam.storage import read
+    from hornbeam.storage.file import read
+    from hornbeam.tree.words import pluralise
 
     to = _target(to, output)
     function, _, takes = _TARGETS[to]
     given = {name: value for name, value in options.items() if value and name not in ("quiet", "as_json")}
     wrong = given.keys() - takes
     if wrong:
-        raise click.UsageError(f"--{min(wrong)} says nothing to {to}.")
+        raise click.UsageError(f"--{min(wrong)} has no effect with --to {to}.")
     tree = read(model).tree
     if "vectors" in given:
-        given["vectors"] = _vectors(tree, given["vectors"], text)
+        given["vectors"] = ModelFile(tree, given["vectors"], text).read().X.slice(0, _MOST_VECTORS)
     exported = getattr(exports, function)(tree, **given)
     data = exported.SerializeToString() if to == "onnx" else exported.encode().removesuffix(b"\n") + b"\n"
     write_output(data, output)
@@ -81,10 +81,3 @@ def _target(to: str | None, output: str) -> str:
     if to is None:
         raise click.UsageError(f"Say the language with --to: {', '.join(_TARGETS)}.")
     return to
-
-
-def _vectors(tree: Any, path: str, text: dict[str, Any]) -> Any:
-    from hornbeam.data.table import Table
-
-    X = ModelFile(tree, path, text).read().X
-    return Table.read(X.slice(0, _MOST_VECTORS), schema=tree.schema)

@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import check_output, common_options, emit, message, progress, save_model
-from hornbeam.cli.rows import FilePath, Rows, data_argument, reading, target_option
+from hornbeam.cli.rows import FilePath, Rows, data_argument, jobs_option, reading, target_option
 from hornbeam.cli.training import (
     ColumnOptions,
     memory_option,
     n_held_out,
     read_training,
-    split_holdout,
+    split_rows,
     training,
     with_doubts,
 )
@@ -26,6 +26,10 @@ def _step(_context: Any, _option: Any, name: str) -> str | None:
 
 def _groups(_context: Any, _option: Any, given: tuple[str, ...]) -> list[list[str]] | None:
     return [[name.strip() for name in group.split(",")] for group in given] or None
+
+
+def _signs(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> dict[str, int] | None:
+    return {name: int(sign) for name, sign in given} or None
 
 
 def _below(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> dict[str, list[str]] | None:
@@ -98,22 +102,27 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     help="Slopes of each leaf at most, 0 to 3; 2 with --preset readable, else 0.",
 )
 @click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
-@click.option("--max-leaves", "max_leaf_nodes", type=int, metavar="N", help="Leaves at most.")
+@click.option("--max-leaf-nodes", type=int, metavar="N", help="Leaves at most.")
+@click.option("--min-samples-leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold.")
 @click.option(
-    "--min-leaf", "min_samples_leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold."
-)
-@click.option(
-    "--interact",
-    "interaction_cst",
+    "--interaction-cst",
     multiple=True,
     callback=_groups,
     metavar="COL,COL,...",
     help="Columns that may occur together on a path; repeatable, the others form one more group.",
 )
+@click.option(
+    "--monotonic-cst",
+    type=(str, click.Choice(["1", "-1"])),
+    multiple=True,
+    callback=_signs,
+    metavar="COL SIGN",
+    help="1: the probability of the second class, or the mean, does not fall as the column grows; -1: it does not "
+    "rise; repeatable.",
+)
 @click.option("--once-per-path", is_flag=True, help="Test a column at most once on a path.")
 @click.option(
-    "--forbid-below",
-    "forbidden_below",
+    "--forbidden-below",
     type=(str, str),
     multiple=True,
     callback=_below,
@@ -134,16 +143,21 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     metavar="TRUE PREDICTED COST",
     help="What it costs to predict one class where another is true; repeatable, others cost 1.",
 )
-@click.option("--balanced", is_flag=True, help="Decide as if all classes were as common as each other.")
 @click.option(
-    "--holdout", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Keep rows to score on."
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help="balanced: decide as if all classes were equally frequent.",
 )
 @click.option(
-    "--seed", "random_state", type=int, metavar="N", help="Deals the rows to folds and to the holdout."
+    "--test-share",
+    type=click.FloatRange(0, 1, True, True),
+    metavar="SHARE",
+    help="Hold rows out of the fit, and score on them: 0.2 for 20 %.",
 )
 @click.option(
-    "--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same."
+    "--seed", "random_state", type=int, metavar="N", help="Deals the rows to folds, and draws the test rows."
 )
+@jobs_option
 @memory_option
 @reading
 @common_options
@@ -157,15 +171,14 @@ def fit(
 
     \b
     hornbeam fit adult.csv --target income -o income.hornbeam
-    hornbeam fit adult.csv --target income -o income.hornbeam --holdout 0.2
+    hornbeam fit adult.csv --target income -o income.hornbeam --test-share 0.2
     hornbeam fit homes.csv --target price -o price.hornbeam --kind regression
     hornbeam fit credit.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
     """
-    from hornbeam.cli.commands.score import format_scores
-    from hornbeam.data.rows import read_rows
-    from hornbeam.evaluation.tree_scores import scores_beside_base
-    from hornbeam.export.wording import pluralise
-    from hornbeam.tuning import size_path
+    from hornbeam.cli.commands.score import scores_dict
+    from hornbeam.evaluation import scores
+    from hornbeam.tree.words import pluralise
+    from hornbeam.tuning.size_choice import size_path
 
     check_output(output)
     found = read_training(
@@ -175,17 +188,17 @@ def fit(
         column_options,
         kind=options["kind"],
         memory=options["memory"],
-        why_at_once=None if options["holdout"] is None else "--holdout",
+        why_at_once=None if options["test_share"] is None else "--test-share",
     )
-    if found.is_regression and (options["costs"] or options["balanced"]):
+    if found.is_regression and (options["costs"] or options["class_weight"]):
         raise click.UsageError(
-            "--costs and --balanced are for classes, and the target is a number: --kind says which."
+            "--costs and --class-weight are for classes, and the target is a number: --kind says which."
         )
-    source = found.open(balanced=options["balanced"], jobs=options["jobs"]) if found.files else None
+    source = found.open(class_weight=options["class_weight"], jobs=options["jobs"]) if found.files else None
     table = found.table() if source is None else found.sample(source, options["jobs"])
     roles = with_doubts(found.roles, table, (*column_options.nominal, *column_options.numeric))
     if source is None:
-        kept, held = _split(found.rows, table, options["holdout"], options["random_state"])
+        kept, held = _split(found.rows, table, options["test_share"], options["random_state"])
         n_rows, model = kept.table.num_rows, _fitted(kept, found.kind, options)
     else:
         held, n_rows, model = None, source.n_rows, _fitted_large(source, options)
@@ -211,14 +224,15 @@ def fit(
     }
     words = ""
     if held is not None:
-        scores = scores_beside_base(tree, [read_rows(held.X, held.y, schema=tree.schema)])
-        result, words = result | {"holdout": scores}, format_scores(scores)
+        X, y, weight = held.columns
+        found_scores = scores(tree, X, y, sample_weight=weight)
+        result, words = result | {"held_out": scores_dict(found_scores)}, repr(found_scores)
     emit(result, words, aside=output == "-")
 
 
 def _sizes(path: Any, n_leaves: int) -> str:
     """Compare the size of the tree with that at tolerance 0, or with smaller ones."""
-    from hornbeam.export.wording import pluralise
+    from hornbeam.tree.words import pluralise
 
     full = int(path.n_leaves[0])
     if n_leaves < full:
@@ -236,13 +250,13 @@ def _sizes(path: Any, n_leaves: int) -> str:
 
 
 def _split(rows: Rows, table: Any, share: float | None, seed: int | None) -> tuple[Rows, Rows | None]:
-    """Split the rows of a table into training rows and holdout; the holdout is None without --holdout."""
+    """Split the rows of a table into training rows and test rows; these are None without --test-share."""
     from hornbeam.data.groups import read_groups
 
     if share is None:
         return rows, None
     group = None if rows.groups is None else read_groups(table.group, table.n_rows)
-    return split_holdout(rows, n_held_out(table.n_rows, share), seed, group)
+    return split_rows(rows, n_held_out(table.n_rows, share), seed, group)
 
 
 def _fitted(rows: Rows, kind: Any, options: dict[str, Any]) -> Any:
@@ -257,9 +271,9 @@ def _fitted(rows: Rows, kind: Any, options: dict[str, Any]) -> Any:
         X,
         y if labels is None else labels,
         weight,
-        class_weight="balanced" if options["balanced"] else None,
+        class_weight=options["class_weight"],
         groups=rows.group,
-        target=kind,
+        target_kind=kind,
     )
     with progress("growing", rows.table.num_rows) as listener:
         return _model(table, options, listener, None if labels is None else labels.classes)
@@ -296,7 +310,7 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
         parameters = TreeClassifierParameters(
             **given,
             costs=_costs(options["costs"], classes.tolist()),
-            class_weight="balanced" if options["balanced"] else None,
+            class_weight=options["class_weight"],
         )
     fitted = fit_tree(
         parameters, rows, memory=options["memory"], n_jobs=options["jobs"], on_progress=listener

@@ -14,6 +14,7 @@ from hornbeam.cli.rows import (
     Rows,
     data_argument,
     engine_of,
+    jobs_option,
     model_argument,
     read_single_tree,
     reading,
@@ -32,33 +33,33 @@ from hornbeam.errors import DataError
     help="A .csv or .parquet file, or a folder/ of Parquet files; default: CSV on stdout.",
 )
 @click.option(
-    "--interval", type=click.FloatRange(0, 1, True, True), metavar="LEVEL", help="Add intervals, of .9 say."
+    "--level", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Add intervals, of 0.9 say."
 )
 @click.option("--keep", multiple=True, metavar="COL", help="A column of DATA to carry over; repeatable.")
 @click.option("--leaf", is_flag=True, help="Add the leaf of each row.")
 @click.option("--reasons", type=click.IntRange(0), default=0, metavar="N", help="Add the N largest reasons.")
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads, for a folder; default all cores.")
+@jobs_option
 @reading
 @common_options
 def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: bool, **options: Any) -> None:
     """Predict the class and the probability of every class, or the mean, for every row of DATA.
 
     Columns are found by their names; other columns are ignored. The result has `prediction` and for each class
-    p_<class>, with --interval also low_<class> and high_<class>; in regression, `prediction`, low and high.
+    p_<class>, with --level also low_<class> and high_<class>; in regression, `prediction`, low and high.
 
     A folder, whose name ends in /, gets one file for each row group of Parquet files. If the command is killed,
     the same command continues.
 
     \b
     hornbeam predict income.hornbeam new.csv -o predictions.csv
-    hornbeam predict income.hornbeam new.parquet -o predictions.parquet --interval .9 --keep id
+    hornbeam predict income.hornbeam new.parquet -o predictions.parquet --level 0.9 --keep id
     hornbeam predict income.hornbeam rows/ -o predictions/ --keep id
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
     from hornbeam.estimators.inputs.prediction_columns import TreeColumns
 
     saved, keep = read_single_tree(model), options["keep"]
-    columns = TreeColumns(saved.tree, options["interval"], options["leaf"], options["reasons"])
+    columns = TreeColumns(saved.tree, options["level"], options["leaf"], options["reasons"])
     if _is_folder(output):
         _write_folder(columns, data, output, keep, options["jobs"])
         return

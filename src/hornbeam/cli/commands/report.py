@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from hornbeam.cli.console import check_output, common_options, emit, message
+from hornbeam.cli.console import check_output, common_options, emit, message, write_output
 from hornbeam.cli.rows import (
     FilePath,
     ModelFile,
     data_argument,
     engine_of,
+    level_option,
     model_argument,
     reading,
     target_option,
@@ -93,6 +94,8 @@ def read_report_input(
 @data_argument
 @target_option
 @click.option("-o", "--output", required=True, type=FilePath(), help="The page, for example report.html.")
+@click.option("--title", default="Report on a decision tree", show_default=True, help="Its heading.")
+@level_option
 @compared
 @click.option(
     "--training",
@@ -100,7 +103,7 @@ def read_report_input(
     metavar="FILE",
     help="The rows of the fit: shows the splits that competed at each node. Parquet files need not fit memory.",
 )
-@click.option("--weight", metavar="COL", help="The column of row weights in the rows of the fit.")
+@click.option("--training-weight", metavar="COL", help="The column of row weights in the file of --training.")
 @click.option(
     "--stability", is_flag=True, help="Fit again to halves of the rows of --training; shows what changes."
 )
@@ -111,11 +114,13 @@ def report(
     data: str,
     target: str,
     output: str,
+    title: str,
+    level: float,
     positive: str | None,
     groups: str | None,
     earlier: str | None,
     training: str | None,
-    weight: str | None,
+    training_weight: str | None,
     stability: bool,
     text: dict[str, Any],
     **_: Any,
@@ -128,14 +133,19 @@ def report(
     hornbeam report income.hornbeam test.csv --target income -o report.html
     hornbeam report income.hornbeam test.csv --target income --training train.csv -o report.html
     """
-    from hornbeam import report as write_report
+    from hornbeam import report as build_report
     from hornbeam.tree.unwrap import single_tree
 
+    if training_weight is not None and training is None:
+        raise click.UsageError("--training-weight COL is a column of --training FILE: name both.")
     check_output(output)
     inputs = read_report_input(model, data, target, text, positive, groups, earlier)
     if training is not None:
-        file = ModelFile(single_tree(inputs.model), training, text, target, weight)
+        file = ModelFile(single_tree(inputs.model), training, text, target, training_weight)
         inputs.compared["training"] = file.open(class_weight=True)
-    write_report(inputs.model, inputs.X, inputs.y, output, stability=stability, **inputs.compared)
+    page = build_report(
+        inputs.model, inputs.X, inputs.y, title=title, level=level, stability=stability, **inputs.compared
+    )
+    write_output(page.text.encode(), output)
     emit({"model": model, "rows": inputs.n_rows, "output": output})
     message(f"{inputs.n_rows:,} rows, saved as {output}")

@@ -1,14 +1,16 @@
 """``hornbeam rules``: a model as rules, one per leaf or a short list."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hornbeam.cli.console import common_options, message, write_output
-from hornbeam.cli.rows import FilePath, ModelFile, model_argument, positive_option, reading
+from hornbeam.cli.rows import FilePath, ModelFile, level_option, model_argument, positive_option, reading
+
+if TYPE_CHECKING:
+    from hornbeam.rules.rule_set import RuleSet
 
 _ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
 
@@ -33,6 +35,7 @@ _ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
     "--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ..."
 )
 @positive_option
+@level_option
 @reading
 @common_options
 def rules(
@@ -43,6 +46,7 @@ def rules(
     target: str | None,
     dialect: str | None,
     positive: str | None,
+    level: float,
     text: dict[str, Any],
     as_json: bool,
     **_: Any,
@@ -56,16 +60,16 @@ def rules(
     hornbeam rules income.hornbeam --simplify train.csv --target income
     hornbeam rules income.hornbeam --to sql --dialect sqlite
     """
-    from hornbeam.rules import extract
+    from hornbeam.rules.extract import extract
     from hornbeam.smoothing.interval_calibration import effective_size
-    from hornbeam.storage import read
+    from hornbeam.storage.file import read
     from hornbeam.tree.decision import parse_class
 
     form = "json" if as_json else to or _ENDS.get(Path(output).suffix.lower(), "text")
     if (data is None) != (target is None):
         raise click.UsageError("--simplify DATA and --target COL go together.")
     if dialect is not None and form != "sql":
-        raise click.UsageError(f"--dialect says nothing to {form}.")
+        raise click.UsageError(f"--dialect has no effect with --to {form}.")
     if positive is not None and form not in ("text", "markdown"):
         raise click.UsageError(
             f"--positive is for text and markdown: {form} has the probabilities of all classes."
@@ -73,23 +77,26 @@ def rules(
     tree = read(model).tree
     label = None if positive is None else parse_class(tree.schema.classes, positive)
     if tree.is_regression:
-        write_output(f"{_regression_rules(tree, form, data)}\n".encode(), output)
+        write_output(f"{_regression_rules(tree, form, data, level)}\n".encode(), output)
         return
     if data is None or target is None:
         found = extract(tree, size=effective_size(tree))
     else:
         found = _short_list(tree, data, text, target)
-    write_output(f"{_written(found, form, dialect or 'duckdb', label)}\n".encode(), output)
+    write_output(f"{_written(found, form, dialect or 'duckdb', label, level)}\n".encode(), output)
     if output != "-":
         message(f"{len(found):,} rules, saved as {output}")
 
 
-def _regression_rules(tree: Any, form: str, data: str | None) -> str:
+def _regression_rules(tree: Any, form: str, data: str | None, level: float) -> str:
     """One rule per leaf of a regression tree."""
-    from hornbeam.explain import leaves
+    from hornbeam.explain.leaves import leaves
     from hornbeam.export import to_json, to_markdown
 
-    ways: dict[str, Any] = {"text": lambda: leaves(tree).as_rules(), "markdown": lambda: to_markdown(tree)}
+    ways: dict[str, Any] = {
+        "text": lambda: leaves(tree, level).as_rules(),
+        "markdown": lambda: to_markdown(tree),
+    }
     ways["json"] = lambda: to_json(tree)
     if data is not None or form not in ways:
         raise click.UsageError(
@@ -101,35 +108,32 @@ def _regression_rules(tree: Any, form: str, data: str | None) -> str:
 
 def _short_list(tree: Any, data: str, text: dict[str, Any], target: str) -> Any:
     """The rules of `RuleClassifier(tree)`, without scikit-learn."""
-    from hornbeam.rules import choose_rules, extract, simplify
+    from hornbeam.rules.extract import extract
 
     table = ModelFile(tree, data, text, target).read().read(schema=tree.schema)
-    return choose_rules(simplify(extract(tree, merge=False), table), table)
+    return extract(tree, merge=False).simplify(table, None).choose(table, None)
 
 
-def _written(found: Any, form: str, dialect: str, positive: Any) -> str:
-    from hornbeam.export import rules_dict, rules_markdown, rules_text
-
+def _written(found: "RuleSet", form: str, dialect: str, positive: Any, level: float) -> str:
     match form:
         case "json":
-            return json.dumps(rules_dict(found), indent=2, allow_nan=False)
+            return found.to_json(indent=2, level=level)
         case "sql":
             return "\n".join(_clauses(found, dialect))
         case "markdown":
-            return rules_markdown(found, positive=positive)
+            return found.to_markdown(positive=positive, level=level)
         case _:
-            return rules_text(found, positive=positive)
+            return found.to_text(positive=positive, level=level)
 
 
-def _clauses(found: Any, dialect: str) -> Iterator[str]:
+def _clauses(found: "RuleSet", dialect: str) -> Iterator[str]:
     """One line per rule, below a comment with its prediction."""
-    from hornbeam.export import rules_where
-    from hornbeam.export.wording import label_text, probability_text
+    from hornbeam.tree.words import label_text, probability_text
 
     def prediction(rule: Any) -> str:
-        return f"{label_text(found.label(rule))} {probability_text(rule.probability)}"
+        return f"{label_text(rule.prediction)} {probability_text(rule.probability.item(rule.code))}"
 
-    for at, clause in enumerate(rules_where(found, dialect=dialect)):
+    for at, clause in enumerate(found.to_sql(dialect=dialect)):
         yield f"-- {at + 1}. {prediction(found[at])}"
         yield f"WHERE {clause}"
     yield f"-- otherwise {prediction(found.default)}"

@@ -4,56 +4,53 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.console import common_options, emit, format_table
+from hornbeam.cli.console import common_options, emit
 from hornbeam.cli.rows import (
     ModelFile,
     data_argument,
     model_argument,
-    read_single_tree,
     reading,
     target_option,
+    weight_option,
 )
-
-_MEASURES = {
-    "rmse": "RMSE",
-    "log_loss": "log loss",
-    "zero_one_loss": "0-1 loss",
-    "calibration_error": "calibration error",
-    "mean_cost": "mean cost",
-}
-_REGRESSION_MEASURES = {"rmse": "RMSE", "mae": "mean absolute error", "r2": "R²"}
 
 
 @click.command(short_help="Score a model on labelled rows.")
 @model_argument
 @data_argument
 @target_option
+@weight_option
 @reading
 @common_options
-def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) -> None:
-    """Score MODEL on the rows of DATA, beside a prediction of the base rate of the classes.
+def score(model: str, data: str, target: str, weight: str | None, text: dict[str, Any], **_: Any) -> None:
+    """Score MODEL, of any kind, on the rows of DATA, beside a prediction without features.
 
-    All scores are losses, less is better. RMSE is over rows and classes: the root of the Brier score divided by the
-    number of classes. A regression model is scored beside the mean of its training rows.
+    That is always the class shares of these rows, or their mean. Scores of classes are losses, less is better. The
+    RMSE of probabilities is over rows and classes: the root of the Brier score divided by the number of classes.
 
     \b
     hornbeam score income.hornbeam test.csv --target income
     """
-    from hornbeam.evaluation.tree_scores import scores_beside_base
+    from hornbeam.data.rows import read_rows
+    from hornbeam.evaluation import scores
 
-    tree = read_single_tree(model).tree
-    parts = ModelFile(tree, data, text, target).parts()
-    scores = scores_beside_base(tree, (rows.read(schema=tree.schema) for rows in parts))
-    emit(scores, format_scores(scores))
+    estimator = _read(model)
+    fitted = getattr(estimator, getattr(estimator, "_fitted", ""), estimator)  # it has the schema
+    X, y, sample_weight = ModelFile(fitted, data, text, target, weight).open()
+    found = scores(estimator, X if y is None else read_rows(X, y, sample_weight, schema=fitted.schema))
+    emit(scores_dict(found), repr(found))
 
 
-def format_scores(scores: dict[str, Any]) -> str:
-    """Format the scores as a table."""
-    measures, base = (_REGRESSION_MEASURES, "mean") if "mean" in scores else (_MEASURES, "base_rate")
-    digits = ".5g" if "mean" in scores else ".4f"
-    rows = [
-        [words, f"{scores['model'][name]:{digits}}", f"{scores[base][name]:{digits}}"]
-        for name, words in measures.items()
-        if name in scores["model"]
-    ]
-    return format_table([f"{scores['rows']:,} rows", "model", base.replace("_", " ")], rows)
+def _read(path: str) -> Any:
+    """Read a model; one tree without scikit-learn, as a `Tree`."""
+    from hornbeam import load
+    from hornbeam.storage.file import read_any
+
+    saved = read_any(path)
+    is_tree = getattr(saved, "estimator", "") in (None, "TreeClassifier", "TreeRegressor")
+    return saved.tree if is_tree else load(path)
+
+
+def scores_dict(found: Any) -> dict[str, Any]:
+    """Return scores as plain values."""
+    return {"rows": found.n_rows, "model": found.model, "baseline": found.baseline}

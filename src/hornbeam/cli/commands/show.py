@@ -5,15 +5,23 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import model_argument, positive_option
+from hornbeam.cli.rows import level_option, model_argument, positive_option
 
 
 @click.command(short_help="Print a model: what it is, and its tree.")
 @model_argument
-@click.option("--depth", type=click.IntRange(min=0), default=4, show_default=True, help="Levels of the tree.")
+@click.option(
+    "--max-depth",
+    type=click.IntRange(min=0),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Levels of the tree.",
+)
 @click.option("--all", "whole", is_flag=True, help="The whole tree.")
 @click.option("--leaves", is_flag=True, help="A table of the leaves with intervals, instead of the tree.")
 @positive_option
+@level_option
 @click.option(
     "--by",
     type=click.Choice(["node", "risk"]),
@@ -22,7 +30,16 @@ from hornbeam.cli.rows import model_argument, positive_option
     help="Order of --leaves: by number, or the highest probability of --positive first.",
 )
 @common_options
-def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None, by: Any, **_: Any) -> None:
+def show(
+    model: str,
+    max_depth: int,
+    whole: bool,
+    leaves: bool,
+    positive: str | None,
+    level: float,
+    by: Any,
+    **_: Any,
+) -> None:
     """Print a summary of MODEL and its tree as text.
 
     \b
@@ -31,9 +48,9 @@ def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None
     hornbeam show income.hornbeam --leaves
     hornbeam show income.hornbeam --leaves --positive ">50K" --by risk
     """
-    from hornbeam.explain import leaves as leaves_of
+    from hornbeam.explain.leaves import leaves as leaves_of
     from hornbeam.export import to_text
-    from hornbeam.storage import read
+    from hornbeam.storage.file import read
     from hornbeam.tree.decision import parse_class
 
     saved = read(model)
@@ -42,10 +59,10 @@ def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None
     result = _summary(saved)
     lines = [f"{name:<9} {words}" for name, words in _words(result)]
     if leaves:
-        table = leaves_of(tree, positive=label, by=by)
+        table = leaves_of(tree, level, positive=label, by=by)
         emit(result | {"leaf_table": table.to_dict()}, "\n".join([*lines, "", repr(table)]))
     else:
-        picture = to_text(tree, None if whole else depth, positive=label)
+        picture = to_text(tree, max_depth=None if whole else max_depth, positive=label)
         emit(result | {"tree": picture}, "\n".join([*lines, "", picture]))
 
 
@@ -80,7 +97,7 @@ def _target(tree: Any) -> dict[str, Any]:
 
 
 def _words(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    from hornbeam.export.wording import pluralise
+    from hornbeam.tree.words import pluralise
 
     shares = [f"{label} {100 * share:.1f} %" for label, share in summary.get("classes", {}).items()]
     classes = ("classes", ", ".join(shares[:8]) + (", …" if len(shares) > 8 else ""))

@@ -5,21 +5,31 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, progress
-from hornbeam.cli.rows import ModelFile, data_argument, model_argument, reading, target_option
+from hornbeam.cli.rows import (
+    ModelFile,
+    data_argument,
+    jobs_option,
+    model_argument,
+    reading,
+    target_option,
+    weight_option,
+)
 
 
 @click.command(short_help="Say what changes if the model is fitted to other rows.")
 @model_argument
 @data_argument
 @target_option
-@click.option("--weight", metavar="COL", help="The column of row weights.")
+@weight_option
 @click.option("--groups", metavar="COL", help="A column, such as the patient: rows of a group stay together.")
 @click.option(
     "--refits", type=click.IntRange(min=2), default=20, show_default=True, help="How often it is fitted."
 )
 @click.option("--only-seeds", is_flag=True, help="Fit to all rows, with other seeds only.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the rows.")
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Draws the rows."
+)
+@jobs_option
 @reading
 @common_options
 def stability(
@@ -42,7 +52,6 @@ def stability(
     hornbeam stability income.hornbeam train.csv --target income --only-seeds
     """
     from hornbeam import load
-    from hornbeam.estimators.parameters.validators import n_threads
     from hornbeam.evaluation import stability as stability_of
 
     estimator = load(model)
@@ -59,7 +68,7 @@ def stability(
             n_refits=refits,
             only_seeds=only_seeds,
             random_state=seed,
-            n_jobs=n_threads(jobs),
+            n_jobs=jobs,
             on_progress=listener,
         )
-    emit(found.to_dict(), repr(found))
+    emit(found.summary(), repr(found))

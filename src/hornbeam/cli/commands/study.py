@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, format_table, progress
-from hornbeam.cli.rows import data_argument, reading, target_option
+from hornbeam.cli.rows import data_argument, jobs_option, reading, target_option
 from hornbeam.cli.training import ColumnOptions, read_training, training, with_doubts
 from hornbeam.errors import DataError
 
@@ -25,8 +25,8 @@ _MEASURES = {"rmse": "RMSE", "log_loss": "log loss", "zero_one_loss": "0-1 loss"
 @click.option(
     "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of the cross-validation."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Deals the rows to folds.")
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Deals the rows to folds.")
+@jobs_option
 @reading
 @common_options
 def study(
@@ -54,7 +54,7 @@ def study(
     if found.is_regression:
         raise DataError(
             f"{target!r} is taken for a number, and methods are compared for classes; expected at most 30 different "
-            "ones. Pass --kind classification if they are classes, or see hornbeam fit --holdout 0.2 for a number."
+            "ones. Pass --kind classification if they are classes, or see hornbeam fit --test-share 0.2 for a number."
         )
     table = found.rows.read()
     n_units, unit = table.n_rows, "row"
@@ -94,7 +94,7 @@ def _folds(table: Any, n_folds: int, seed: int) -> Any:
 
 
 def _evaluate(method: Any, train: Any, test: Any) -> tuple[Any, int]:
-    from hornbeam.evaluation import ScoreSums
+    from hornbeam.evaluation.scores import ScoreSums
 
     belief, n_leaves = method(train, test)
     weight = None if test.weight is None else test.weight * test.unit
@@ -127,8 +127,8 @@ def _emit(sums: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
 
 def _methods(seed: int, n_jobs: int) -> dict[str, Any]:
     """Return all methods by name, the default first; each returns probabilities and the number of leaves."""
+    from hornbeam.data.threads import n_threads
     from hornbeam.estimators.parameters.fields import TreeClassifierParameters
-    from hornbeam.estimators.parameters.validators import n_threads
 
     settings = {
         "hornbeam": TreeClassifierParameters(random_state=seed),

@@ -6,7 +6,7 @@ import click
 
 from hornbeam.cli.console import check_output, common_options, emit, message
 from hornbeam.cli.rows import FilePath, ModelFile, Rows, data_argument, reading, target_option
-from hornbeam.cli.training import ColumnOptions, Training, n_held_out, read_training, split_holdout, training
+from hornbeam.cli.training import ColumnOptions, Training, n_held_out, read_training, split_rows, training
 
 _SHARE = 0.2  # of the rows are held out
 _MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to predict after each edit
@@ -32,7 +32,7 @@ _MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to p
     type=click.Choice(["classification", "regression"]),
     help="What the target is; default: a number if it has more than 30 different ones, else classes.",
 )
-@click.option("--max-leaves", type=int, metavar="N", help="Leaves at most, of a tree that is fitted.")
+@click.option("--max-leaf-nodes", type=int, metavar="N", help="Leaves at most, of a tree that is fitted.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Of the page; default: any free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and do not open it.")
 @training
@@ -61,15 +61,18 @@ def workbench(
     check_output(output)
     if model is None:
         found = read_training(data, target, text, column_options, kind=options["kind"])
-        estimator, kept, held = _fitted(found, options["max_leaves"])
+        estimator, kept, held = _fitted(found, options["max_leaf_nodes"])
         del found
     else:
         estimator, kept, held = _rows_of_model(model, data, target, text, column_options.weight)
+    X, y, sample_weight = kept.columns
     running = start(
         estimator,
-        *kept.columns,
+        X,
+        y,
+        sample_weight=sample_weight,
         held_out=None if held is None else held.columns,
-        output=output,
+        path=output,
         author=options["author"],
         port=options["port"],
         show=not options["no_browser"],
@@ -86,14 +89,14 @@ def workbench(
         running.stop()
 
 
-def _fitted(found: Training, max_leaves: int | None) -> tuple[Any, Rows, Rows | None]:
+def _fitted(found: Training, max_leaf_nodes: int | None) -> tuple[Any, Rows, Rows | None]:
     """Hold rows out, and fit a tree to the others."""
     from hornbeam import TreeClassifier, TreeRegressor
 
-    kept, held = split_holdout(found.rows, _n_held_out(found.rows))
+    kept, held = split_rows(found.rows, _n_held_out(found.rows))
     X, y, weight = kept.columns
     maker = TreeRegressor if found.is_regression else TreeClassifier
-    return maker(max_leaf_nodes=max_leaves, n_jobs=-1).fit(X, y, sample_weight=weight), kept, held
+    return maker(max_leaf_nodes=max_leaf_nodes, n_jobs=-1).fit(X, y, sample_weight=weight), kept, held
 
 
 def _rows_of_model(
@@ -108,7 +111,7 @@ def _rows_of_model(
     rows = ModelFile(tree, data, text, target, weight).read()
     n = _n_held_out(rows)
     if tree.rows[0] == rows.table.num_rows - n:
-        return estimator, *split_holdout(rows, n)
+        return estimator, *split_rows(rows, n)
     return estimator, rows, None
 
 

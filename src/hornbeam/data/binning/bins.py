@@ -1,18 +1,18 @@
 """Bins: the cut points and categories by which values become small integer codes, and codes become thresholds."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hornbeam.data.binning.cuts import fit_cuts, midpoint, shortest_between
+from hornbeam.data.binning.cuts import edges_between_values, fit_cuts, midpoint, shortest_between
 from hornbeam.data.engine import Engine
 from hornbeam.data.hashes import fingerprint
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
+from hornbeam.kernels.census import rank_columns
 from hornbeam.kernels.encode import encode
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
@@ -21,16 +21,15 @@ _EMPTY: Floats = np.empty(0)
 _PADDING: Floats = np.array([np.nan])  # after the last edge and value: an index one past the end is valid
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Bins:
     """Cut points and category codes of every feature.
 
     Parameters
     ----------
-    edges : tuple of arrays
+    edges : tuple of arrays or None
         Per numeric feature finite numbers, strictly increasing: the code of ``x`` is the number of edges
         below it, so ``x <= edges[c]`` means ``code <= c``. Empty for a nominal feature, whose codes are those
-        of its categories.
+        of its categories. None: between any two neighbouring values, found when they are first needed.
     values : tuple of arrays or None
         Exact bins: the distinct values of each numeric feature, one more than its edges. Empty for a nominal
         feature and for one with more than 65,535 values. None if the bins are quantiles.
@@ -54,22 +53,39 @@ class Bins:
     2.0
     """
 
-    edges: tuple[Floats, ...]
-    values: tuple[Floats, ...] | None
-    n_codes: Indices
-    nominal: Bools
-    _edges: Floats = field(init=False, repr=False)
-    _edge_starts: Counts = field(init=False, repr=False)
-    _values: Floats = field(init=False, repr=False)
-    _value_starts: Counts = field(init=False, repr=False)
+    __slots__ = ("_edges", "_runs", "n_codes", "nominal", "values")
 
-    def __post_init__(self) -> None:
-        for name, runs in (("edges", self.edges), ("values", self.values or ())):
-            starts = [0]
-            for run in runs:
-                starts.append(starts[-1] + len(run))
-            object.__setattr__(self, f"_{name}", np.concatenate((*runs, _PADDING)))
-            object.__setattr__(self, f"_{name[:-1]}_starts", np.array(starts, np.int64))
+    def __init__(
+        self,
+        edges: tuple[Floats, ...] | None,
+        values: tuple[Floats, ...] | None,
+        n_codes: Indices,
+        nominal: Bools,
+    ) -> None:
+        self._edges = edges
+        self.values = values
+        self.n_codes = n_codes
+        self.nominal = nominal
+        self._runs: dict[str, tuple[Floats, Counts]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._edges, self.values, self.n_codes, self.nominal)
+
+    @property
+    def edges(self) -> tuple[Floats, ...]:
+        """Edges of each feature."""
+        if self._edges is None:
+            assert self.values is not None
+            self._edges = edges_between_values(self.values)
+        return self._edges
+
+    def _run(self, name: str) -> tuple[Floats, Counts]:
+        """Return the edges or values of all features, one after the other, and where each feature begins."""
+        if name not in self._runs:
+            arrays = self.edges if name == "edges" else self.values or ()
+            starts = np.cumsum([0, *map(len, arrays)], dtype=np.int64)
+            self._runs[name] = np.concatenate((*arrays, _PADDING)), starts
+        return self._runs[name]
 
     @classmethod
     def fit(cls, source: Source, engine: Engine, *, max_bins: int | None = 255) -> Self:
@@ -111,6 +127,31 @@ class Bins:
             np.array(n_codes, np.int32),
             np.array([feature.is_nominal for feature in features], np.bool_),
         )
+
+    @classmethod
+    def rank(cls, table: Table) -> tuple[Self, Codes]:
+        """Choose exact bins of a table of fewer than 65,535 rows, and encode it: `fit` and `encode` by one sort.
+
+        Examples
+        --------
+        >>> bins, codes = Bins.rank(Table.read([[1.0], [4.0], [2.0]]))
+        >>> bins.values, codes.ravel()
+        ((array([1., 2., 4.]),), array([0, 2, 1], dtype=uint8))
+        """
+        nominal = np.array([feature.is_nominal for feature in table.schema.features], np.bool_)
+        codes = np.empty((table.n_rows, len(nominal)), np.uint16)
+        numeric = np.flatnonzero(~nominal).astype(np.int32)
+        distinct, starts = rank_columns(tuple([table.columns[at] for at in numeric]), numeric, codes)
+        values, n_codes = [_EMPTY] * len(nominal), np.ones(len(nominal), np.int32)
+        for at, begin, end in zip(numeric.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            values[at] = distinct[begin:end]
+            n_codes[at] = max(end - begin, 1)
+        for at in np.flatnonzero(nominal).tolist():
+            column, n = table.columns[at], len(table.schema.features[at].categories)
+            n_codes[at] = max(n, 1)
+            codes[:, at] = np.where(column < 0, n_codes[at], column)
+        narrow = n_codes.max(initial=0) <= np.iinfo(np.uint8).max
+        return cls(None, tuple(values), n_codes, nominal), codes.astype(np.uint8) if narrow else codes
 
     def with_edges(self, cuts: Iterable[tuple[int, float]]) -> Self:
         """Return bins that also separate the values at some cuts: pairs of a numeric feature and a number.
@@ -160,8 +201,9 @@ class Bins:
                 f"the table has {len(table.columns)} columns; these bins were made for {len(self.n_codes)}. "
                 "Read it with the schema of the training data"
             )
+        edges, starts = self._run("edges")
         codes, unknown = encode(
-            table.columns, self._edges, self._edge_starts, self.n_codes, self.nominal, table.n_rows, n_jobs
+            table.columns, edges, starts, self.n_codes, self.nominal, table.n_rows, n_jobs
         )
         if unknown >= 0:
             raise DataError(
@@ -217,15 +259,24 @@ class Bins:
             below the right one. Otherwise the middle one of the edges between the two codes.
         """
         at, lower, upper = np.broadcast_arrays(feature, left, right)
-        thresholds: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
+        return self._thresholds(at.ravel(), lower.ravel(), upper.ravel(), at_values).reshape(at.shape)
+
+    def _thresholds(self, at: Indices, lower: Indices, upper: Indices, at_values: bool) -> Floats:
         if self.values is None:
-            return thresholds
+            return self._middle_edges(at, lower, upper)
+        _, starts = self._run("values")
+        exact = starts[at + 1] > starts[at]
+        if exact.all():
+            return self._between(at, lower, upper, at_values)
         # A feature with more than `MOST_BINS` values has none here.
-        exact = self._value_starts[at + 1] > self._value_starts[at]
-        if exact.any():
-            thresholds = np.array(thresholds)
-            thresholds[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
+        thresholds = self._middle_edges(at, lower, upper)
+        thresholds[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
         return thresholds
+
+    def _middle_edges(self, feature: Indices, left: Indices, right: Indices) -> Floats:
+        edges, starts = self._run("edges")
+        middle: Floats = edges[starts[feature] + (left + right - 1) // 2]
+        return middle
 
     def cell_values(self) -> Floats | None:
         """Return the value of each code, NaN for the missing code; None if a bin may have several values."""
@@ -238,8 +289,9 @@ class Bins:
         return np.concatenate(cells)
 
     def _between(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
-        begin = self._value_starts[feature]
-        ends = self._values[begin + left], self._values[begin + right]
+        values, starts = self._run("values")
+        begin = starts[feature]
+        ends = values[begin + left], values[begin + right]
         if not at_values:
             return shortest_between(*ends)
         assert self.values is not None

@@ -73,11 +73,22 @@ def cuts_between_values(entries: Entries) -> list[Cut]:
         keys = keys[np.repeat(~entries.full, lengths)]
         starts = np.cumsum([0, *np.where(entries.full, 0, lengths)])
     values = floats_of(keys)
+    features = [values[begin:end] for begin, end in pairwise(starts.tolist())]
+    return [Cut(edges, own) for edges, own in zip(edges_between_values(features), features, strict=True)]
+
+
+def edges_between_values(features: Sequence[Floats]) -> tuple[Floats, ...]:
+    """Return an edge between any two neighbouring values of each feature."""
     # All features at once; the edge between the last value of a feature and the first of the next is left out.
+    ends = np.cumsum([len(values) for values in features]).tolist()
+    values = np.concatenate([*features, [np.inf]])
     edges = shortest_between(values[:-1], values[1:])
-    return [
-        Cut(edges[begin : max(begin, end - 1)], values[begin:end]) for begin, end in pairwise(starts.tolist())
-    ]
+    return tuple(
+        [
+            edges[end - len(one) : max(end - 1, end - len(one))]
+            for one, end in zip(features, ends, strict=True)
+        ]
+    )
 
 
 def cuts_between_cells(features: list[Cells], max_bins: int) -> list[Cut]:

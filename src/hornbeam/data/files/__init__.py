@@ -7,7 +7,7 @@ Reading order:
 - `footers`: row groups and column types, from the footers of Parquet files and the names of folders.
 - `selection`: which columns are features, labels and weights; the rows of a row group, or of a part of one.
 - `summary`: categories, classes and weights of all rows.
-- `parquet`: `ParquetSource`, built from these.
+- `parquet`: `scan_parquet`, built from these.
 - `parquet_writer`: a stream of rows as a Parquet file, and columns of codes.
 - `target_folder`: the folder that predictions are written to.
 - `cache`: encoded rows on disk.

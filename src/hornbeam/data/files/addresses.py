@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 from urllib.request import url2pathname
 
+from hornbeam.checks import check_path
 from hornbeam.errors import DataError, ParameterError
 
 FILE_ON_DISK = "a file on a disk. Copy it with the tools of the store"
@@ -70,7 +71,8 @@ def as_path[Named](path: Named) -> Named | str:
 def require_disk(
     name: str, path: str | PathLike[str], expected: str = "a folder on a disk that all workers see"
 ) -> None:
-    """Raise `ParameterError` if a path that must be on a disk is the address of a store."""
+    """Raise `ParameterError` unless a value is a path on a disk."""
+    check_path(name, path)
     if is_remote(path):
         raise ParameterError(
             f"{name} is {without_credentials(str(path))!r}, an address of a store; expected {expected}."

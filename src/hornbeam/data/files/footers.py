@@ -71,7 +71,7 @@ def merge_columns(columns: Mapping[str, Iterable[str]], optional: Collection[str
         raise DataError(
             f"{without!r} has no column {lacked[0]!r}, which {owner!r} has; columns that some files lack: "
             f"{lacked[:10]}. Expected the same columns in all files. Open them with "
-            "ParquetSource.open(..., missing_columns='null'), which reads such columns as missing values, or leave "
+            "scan_parquet(..., missing_columns='null'), which reads such columns as missing values, or leave "
             "them out with its exclude=; on the command line, --missing-columns null or --drop."
         )
     return [name for name in next(iter(found.values())) if counts[name] == len(found)] + some

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.checks import check_choice, check_flags
+from hornbeam.data.engine import Engine, resolve_engine
 from hornbeam.data.files.footers import (
     add_folder_types,
     common_types,
@@ -21,10 +22,10 @@ from hornbeam.data.groups import COPIES, copies_as_groups
 from hornbeam.data.hashes import fingerprint
 from hornbeam.data.labels import match_labels
 from hornbeam.data.numeric_target import NumericTarget
-from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.schema import Kind, Schema, default_kind
 from hornbeam.data.sources import Partition
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.logger import logger
 from hornbeam.typing import Counts, Floats
 
@@ -33,7 +34,7 @@ from hornbeam.typing import Counts, Floats
 class ParquetSource:
     """Parquet files, read one row group at a time, with a schema inferred from all rows.
 
-    Created by `open`. Small and picklable: it has addresses and no open file.
+    Made by `scan_parquet`. Small and picklable: it has addresses and no open file.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class ParquetSource:
     >>> folder = tempfile.TemporaryDirectory()
     >>> rows = pa.table({"age": [30, 41, 52], "smokes": ["no", None, "yes"], "is": ["well", "ill", "ill"]})
     >>> pq.write_table(rows, f"{folder.name}/rows.parquet", row_group_size=2)
-    >>> source = ParquetSource.open(folder.name, target="is")
+    >>> source = scan_parquet(folder.name, target="is")
     >>> source.n_rows, source.schema.names, source.schema.classes
     (3, ('age', 'smokes'), ('ill', 'well'))
     >>> [source.read(partition).columns[0] for partition in source.partitions()]
@@ -74,151 +75,6 @@ class ParquetSource:
     addresses: tuple[Partition, ...] = field(repr=False)
     copies: bool = False
     written: WrittenRows | None = field(default=None, repr=False)
-
-    @classmethod
-    def open(
-        cls,
-        paths: Paths,
-        *,
-        target: str | None,
-        weight: str | None = None,
-        features: Sequence[str] | None = None,
-        class_weight: Any = None,
-        groups: str | None = None,
-        schema: Schema | None = None,
-        engine: Engine | None = None,
-        labelled: bool = False,
-        target_kind: Kind | None = None,
-        keep: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        missing_columns: str = "error",
-    ) -> "ParquetSource":
-        """Open files, and infer the schema and the weights that `Table.read` would find in all their rows.
-
-        Parameters
-        ----------
-        paths : str, Path or iterable of them
-            Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
-            A folder named ``year=2024`` gives the column ``year``: numbers if it is a whole number in all names, else
-            text. Without a schema, such a column is left out if it has one value in all files, unless it is named here.
-        target : str or None
-            The column of the target: class labels, or numbers.
-        weight : str, optional
-            The column of row weights: zero or more; rows of weight zero are dropped.
-        features : sequence of str, optional
-            The columns to learn from, in this order; by default all others, without the index of a pandas frame and,
-            with a warning, without columns of dates, lists and other values that are no numbers or categories.
-        class_weight : mapping, "balanced" or None
-            A factor per class for the search for splits; rows of a class with factor 0 are dropped.
-        groups : str, optional
-            The column of groups, whose rows belong together; it is no feature. "copies": rows of equal values.
-        schema : Schema, optional
-            The schema to match; inferred by default. Its names are the features.
-        engine : Engine, optional
-            Reads the files; this thread by default. The result does not depend on it.
-        labelled : bool, default False
-            Drop rows without a label, which are an error otherwise.
-        target_kind : Kind, optional
-            Nominal for classification, numeric for regression. Default: the target of the schema, else nominal.
-        keep : sequence of str, default ()
-            Other columns, which `read_kept` reads; only without labels and weights, so that no row is dropped.
-        exclude : sequence of str, default ()
-            Columns that are no features; only without `features` and `schema`.
-        missing_columns : {"error", "null"}, default "error"
-            What to do with a feature that some files lack: raise an error, or read it as missing values there. Such
-            features follow those that all files have, sorted by name, so that the order of files does not matter.
-
-        Returns
-        -------
-        ParquetSource
-
-        Raises
-        ------
-        DataError
-            If files, columns, labels or weights cannot be used, or differ between the files.
-
-        Notes
-        -----
-        The footers give rows and types; columns of categories, the target and the weights are read once (weights
-        that are not whole numbers, or beside a numeric target, twice), numeric columns not at all. The types are those
-        that pyarrow reads: a file has no numeric categories, and an enumeration of polars is written as ordered
-        categories.
-
-        While a partition is read its rows are in memory, 8 bytes per value, and about half as much again to decode
-        them. A partition has at most 2**20 rows and 512 MB (but at least 65,536 rows, with any number of columns).
-        Larger row groups are read in parts, each after decoding those before it, and are in memory twice:
-        `write_parquet` writes such files again with smaller groups.
-        """
-        need_arrow()
-        if schema is not None and features is not None:
-            raise ParameterError(
-                "Both features and schema were given; expected one: a schema names the features."
-            )
-        if isinstance(exclude, str):
-            raise ParameterError(
-                f"exclude is {exclude!r}; expected a sequence of names, such as [{exclude!r}]."
-            )
-        if exclude and (features is not None or schema is not None):
-            raise ParameterError(
-                "exclude was given together with features or schema, which name the features; expected one of them."
-            )
-        if missing_columns not in ("error", "null"):
-            raise ParameterError(f"missing_columns is {missing_columns!r}; expected 'error' or 'null'.")
-        if keep and (target, weight) != (None, None):
-            raise ParameterError(
-                "keep was given together with target or weight, which may drop rows; expected keep alone."
-            )
-        engine = LocalEngine() if engine is None else engine
-        files = list_files(paths)
-        known: dict[str | None, Sequence[Any]] = {}
-        if schema is not None:
-            known = {one.name: one.categories for one in schema.features}
-            known[target] = schema.classes
-        as_text = [
-            name for name, values in known.items() if name and any(isinstance(one, str) for one in values)
-        ]
-        group = None if groups == COPIES else groups
-        needed = None if schema is not None else (target, weight, group, *keep, *exclude, *(features or ()))
-        folders = folder_types(files, as_text, needed)
-        footers = add_folder_types(read_footers(files, engine), folders)
-        found = {name for footer in footers for name in footer.sorts}
-        common_types(footers, [name for name in (*exclude, *(features or ())) if name not in found])
-        names = features if schema is None else schema.names
-        kind = target_kind or (Kind.NOMINAL if schema is None else schema.target)
-        numeric = target is not None and kind is Kind.NUMERIC
-        selection, kinds = select(
-            footers,
-            target,
-            weight,
-            names,
-            class_weight,
-            keep,
-            group=group,
-            labelled=labelled,
-            numeric=numeric,
-            folders=folders,
-            exclude=exclude,
-            fill=missing_columns == "null",
-        )
-        partitions = row_group_partitions(footers, selection.most_rows)
-        nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
-        logger.info("%d files, %d partitions: reading categories and target", len(files), len(partitions))
-        [summary] = engine.reduce(
-            summarise_files, partitions, (selection, nominal), combine=FileSummary.merge
-        )
-        scale = summarise_weights(summary, selection, class_weight, partitions, engine)
-        if schema is None:
-            inferred = tuple([summary.feature(name, kind) for name, kind in kinds.items()])
-            classes = () if target is None or numeric else summary.labels
-            schema = Schema(inferred, classes, Kind.NUMERIC if numeric else Kind.NOMINAL)
-        elif target is not None and not numeric:
-            scale = replace(scale, class_factors=summary.match_factors(scale.class_factors, schema.classes))
-        contents = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
-        roles = (target, weight, *([groups] if groups else ()), sorted(map(repr, selection.dropped)))
-        facts = (contents, roles, schema, scale.step, scale.unit, *(scale.target_units or ()))
-        key = fingerprint(*map(repr, facts), scale.class_factors)
-        addresses = tuple(_renumbered(partitions, summary.rows))
-        return cls(selection, schema, scale, key, addresses, groups == COPIES)
 
     @property
     def n_rows(self) -> int:
@@ -285,6 +141,171 @@ class ParquetSource:
             None if values is None or units is None else NumericTarget(values, *units),
             group=group,
         )
+
+
+def scan_parquet(
+    paths: Paths,
+    *,
+    target: str | None,
+    features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    class_weight: Any = None,
+    schema: Schema | None = None,
+    target_kind: str | None = None,
+    labelled: bool = False,
+    missing_columns: str = "error",
+    keep: Sequence[str] = (),
+    engine: Engine | None = None,
+) -> ParquetSource:
+    """Open Parquet files as rows that are read in parts, with the features, weights and classes of all their rows.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
+        A folder named ``year=2024`` gives the column ``year``: numbers if it is a whole number in all names, else
+        text. Without a schema, such a column is left out if it has one value in all files, unless it is named here.
+    target : str or None
+        The column of the target: class labels, or numbers. None: no target, for predictions.
+    features : sequence of str, optional
+        The columns to learn from, in this order; by default all others, without the index of a pandas frame and,
+        with a warning, without columns of dates, lists and other values that are no numbers or categories.
+    exclude : sequence of str, default ()
+        Columns that are no features; only without `features` and `schema`.
+    sample_weight : str, optional
+        The column of row weights: zero or more; rows of weight zero are dropped.
+    groups : str, optional
+        The column of groups, whose rows belong together; it is no feature. "copies": rows of equal values.
+    class_weight : mapping, "balanced" or None
+        A factor per class for the search for splits; rows of a class with factor 0 are dropped.
+    schema : Schema, optional
+        The schema to match, such as that of a tree; inferred by default. Its names are the features.
+    target_kind : {"nominal", "numeric"}, optional
+        Nominal for classification, numeric for regression. Default: the target of the schema, else nominal.
+    labelled : bool, default False
+        Drop rows without a label, which are an error otherwise.
+    missing_columns : {"error", "null"}, default "error"
+        What to do with a feature that some files lack: raise an error, or read it as missing values there. Such
+        features follow those that all files have, sorted by name, so that the order of files does not matter.
+    keep : sequence of str, default ()
+        Other columns to read, which `predict_to` copies; only without `target` and `sample_weight`, so that no row is
+        dropped.
+    engine : Engine, optional
+        Reads the files; this thread by default. The result does not depend on it.
+
+    Returns
+    -------
+    Source
+        Rows for `fit`, predictions and all methods that take rows. Small and picklable: it has no open file.
+
+    Raises
+    ------
+    DataError
+        If files, columns, labels or weights cannot be used, or differ between the files.
+
+    Notes
+    -----
+    The footers give rows and types; columns of categories, the target and the weights are read once (weights
+    that are not whole numbers, or beside a numeric target, twice), numeric columns not at all. The types are those
+    that pyarrow reads: a file has no numeric categories, and an enumeration of polars is written as ordered
+    categories.
+
+    While a partition is read its rows are in memory, 8 bytes per value, and about half as much again to decode
+    them. A partition has at most 2**20 rows and 512 MB (but at least 65,536 rows, with any number of columns).
+    Larger row groups are read in parts, each after decoding those before it, and are in memory twice:
+    `write_parquet` writes such files again with smaller groups.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from hornbeam import TreeClassifier, scan_parquet
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> rows = pd.DataFrame({"id": [7, 8, 9], "age": [30, 41, 52], "is": ["well", "ill", "ill"]})
+    >>> rows.to_parquet(f"{folder.name}/rows.parquet")
+    >>> source = scan_parquet(folder.name, target="is", exclude=["id"])
+    >>> source.n_rows, source.schema.names, source.schema.classes
+    (3, ('age',), ('ill', 'well'))
+    >>> TreeClassifier("cart").fit(source).predict(source).tolist()
+    ['well', 'ill', 'ill']
+    >>> folder.cleanup()
+    """
+    need_arrow()
+    if schema is not None and features is not None:
+        raise ParameterError(
+            "Both features and schema were given; expected one: a schema names the features."
+        )
+    kind = default_kind(target_kind, schema)
+    for role, column in {"target": target, "sample_weight": sample_weight, "groups": groups}.items():
+        if column is not None and not isinstance(column, str):
+            raise ParameterError(
+                f"{role} is a {type(column).__name__}; expected the name of a column of the files."
+            )
+    for role, some in {"features": features or (), "exclude": exclude, "keep": keep}.items():
+        if isinstance(some, str) or not isinstance(some, Iterable):
+            raise ParameterError(
+                f"{role} is {shown(some)}; expected a sequence of names, such as [{str(some)!r}]."
+            )
+    if exclude and (features is not None or schema is not None):
+        raise ParameterError(
+            "exclude was given together with features or schema, which name the features; expected one of them."
+        )
+    check_flags(labelled=labelled)
+    check_choice("missing_columns", missing_columns, ("error", "null"))
+    if keep and (target, sample_weight) != (None, None):
+        raise ParameterError(
+            "keep was given together with target or sample_weight, which may drop rows; expected keep alone."
+        )
+    engine = resolve_engine(engine)
+    files = list_files(paths)
+    known: dict[str | None, Sequence[Any]] = {}
+    if schema is not None:
+        known = {one.name: one.categories for one in schema.features}
+        known[target] = schema.classes
+    as_text = [name for name, values in known.items() if name and any(isinstance(one, str) for one in values)]
+    group = None if groups == COPIES else groups
+    needed = (
+        None if schema is not None else (target, sample_weight, group, *keep, *exclude, *(features or ()))
+    )
+    folders = folder_types(files, as_text, needed)
+    footers = add_folder_types(read_footers(files, engine), folders)
+    found = {name for footer in footers for name in footer.sorts}
+    common_types(footers, [name for name in (*exclude, *(features or ())) if name not in found])
+    names = features if schema is None else schema.names
+    numeric = target is not None and kind is Kind.NUMERIC
+    selection, kinds = select(
+        footers,
+        target,
+        sample_weight,
+        names,
+        class_weight,
+        keep,
+        group=group,
+        labelled=labelled,
+        numeric=numeric,
+        folders=folders,
+        exclude=exclude,
+        fill=missing_columns == "null",
+    )
+    partitions = row_group_partitions(footers, selection.most_rows)
+    nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
+    logger.info("%d files, %d partitions: reading categories and target", len(files), len(partitions))
+    [summary] = engine.reduce(summarise_files, partitions, (selection, nominal), combine=FileSummary.merge)
+    scale = summarise_weights(summary, selection, class_weight, partitions, engine)
+    if schema is None:
+        inferred = tuple([summary.feature(name, kind) for name, kind in kinds.items()])
+        classes = () if target is None or numeric else summary.labels
+        schema = Schema(inferred, classes, Kind.NUMERIC if numeric else Kind.NOMINAL)
+    elif target is not None and not numeric:
+        scale = replace(scale, class_factors=summary.match_factors(scale.class_factors, schema.classes))
+    contents = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
+    roles = (target, sample_weight, *([groups] if groups else ()), sorted(map(repr, selection.dropped)))
+    facts = (contents, roles, schema, scale.step, scale.unit, *(scale.target_units or ()))
+    key = fingerprint(*map(repr, facts), scale.class_factors)
+    addresses = tuple(_renumbered(partitions, summary.rows))
+    return ParquetSource(selection, schema, scale, key, addresses, groups == COPIES)
 
 
 def _renumbered(partitions: Iterable[Partition], rows: Mapping[Partition, int]) -> Iterable[Partition]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,63 +11,73 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.checks import check_whole
 from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import open_draft, remove_drafts
-from hornbeam.errors import ContainerError, DataError
+from hornbeam.errors import DataError, ParameterError
 
 GROUP_ROWS = 1 << 18
 
 
-def write_parquet(
-    rows: Any, folder: str | os.PathLike[str], *, name: str = "rows", group_rows: int = GROUP_ROWS
-) -> list[str]:
-    """Write rows, or a stream of them, to a Parquet file that `ParquetSource` reads fast.
+def write_parquet(rows: Any, path: str | os.PathLike[str], *, group_rows: int = GROUP_ROWS) -> str:
+    """Write rows, or a stream of them, to a Parquet file that is read fast in parts.
 
     Parameters
     ----------
     rows : data frame, pyarrow Dataset, Scanner or RecordBatchReader, or iterable of record batches or tables
         Anything with the Arrow interface and one schema. Only one row group of a stream is in memory at a time.
-    folder : str or path
-        Where to write; created if it does not exist.
-    name : str
-        The name of the file without its suffix; choose another for each stream of the folder.
-    group_rows : int
-        Rows per row group.
+    path : str or path
+        The file; its folder is created if it does not exist.
+    group_rows : int, default 262144
+        Rows per row group, which is read at once.
 
     Returns
     -------
-    list of str
-        The file; empty if there are no rows. It has its name only when it is complete.
+    str
+        The absolute path of the file, which exists only when it is complete.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, or they cannot be written as Parquet.
 
     Examples
     --------
     >>> import tempfile, pyarrow as pa
+    >>> from hornbeam import TreeClassifier, write_parquet
     >>> batch = pa.record_batch({"age": [30, 41], "smokes": ["no", "yes"]})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path] = write_parquet([batch, batch], folder)
-    ...     Path(path).name
-    'rows.parquet'
+    ...     path = write_parquet([batch, batch], f"{folder}/rows.parquet")
+    ...     TreeClassifier("cart").fit(path, "smokes").tree_.rows[0]
+    np.int64(4)
     """
     need_arrow()
     import pyarrow as pa
 
-    require_disk("folder", folder)
-    path = Path(folder).expanduser().absolute() / f"{name}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    remove_drafts(path.parent, path.name)
+    require_disk("path", path, "a file on a disk")
+    check_whole("group_rows", group_rows, 1)
+    place = Path(path).expanduser().absolute()
+    if place.is_dir():
+        raise ParameterError(
+            f"path is {str(path)!r}, a folder; expected a file. Pass {str(place / 'rows.parquet')!r}, say."
+        )
+    place.parent.mkdir(parents=True, exist_ok=True)
+    remove_drafts(place.parent, place.name)
     tables = _regrouped(_tables(rows), group_rows)
     try:
         first = next(tables, None)
         if first is None:
-            return []
-        with open_draft(path) as file:
+            raise DataError(
+                "there are no rows to write; expected at least one. Pass a frame or a stream with rows."
+            )
+        with open_draft(place) as file:
             _write(first, tables, file, group_rows)
     except pa.ArrowException as error:
         raise DataError(
             f"The rows cannot be written as Parquet: {error}. Give all batches the same schema."
         ) from error
-    return [str(path)]
+    return str(place)
 
 
 def _write(first: Any, tables: Iterator[Any], file: Any, group_rows: int) -> None:
@@ -98,9 +108,14 @@ def _tables(rows: Any) -> Iterator[Any]:
         rows = rows.cast(
             pa.schema([field.with_type(plain.get(field.type, field.type)) for field in rows.schema])
         )
+    elif not isinstance(rows, Iterable):
+        raise DataError(
+            f"rows is a {type(rows).__name__}; expected a data frame, or a stream of record batches of pyarrow. "
+            "Convert it to a frame: pandas.DataFrame(rows)."
+        )
     for batch in rows:
         if not isinstance(batch, (pa.RecordBatch, pa.Table)):
-            raise ContainerError(
+            raise DataError(
                 f"The stream holds a {type(batch).__name__}; expected record batches or tables of pyarrow. "
                 "Pass a frame with the Arrow interface, or convert the batches."
             )

@@ -30,9 +30,14 @@ def list_files(paths: Paths) -> list[str]:
     with an underscore. Addresses such as ``"s3://bucket/rows"`` name files, folders and patterns (without
     ``?``) of the stores that pyarrow supports, and ``"file:///data/rows"`` those of the disk.
     """
-    paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    some: list[Any] = [paths] if not isinstance(paths, Iterable) or isinstance(paths, str) else list(paths)
+    wrong = [path for path in some if not isinstance(path, (str, os.PathLike))]
+    if wrong:
+        raise DataError(
+            f"paths has a {type(wrong[0]).__name__}; expected a path, or a list of paths. Pass 'rows.parquet', say."
+        )
     files: list[str] = []
-    for path in map(as_path, paths):
+    for path in map(as_path, some):
         if is_remote(path):
             files += _remote_files(Address(path))
         else:

@@ -219,7 +219,7 @@ def _usable(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
     unusable = [f"{name!r} ({types[name]})" for name in names if types[name] not in KINDS]
     warn(
         f"Columns that hold neither numbers nor categories are left out: {', '.join(unusable)}. Convert them, dates to "
-        "days since a fixed date, say, or leave them out with exclude= of ParquetSource.open."
+        "days since a fixed date, say, or leave them out with exclude= of scan_parquet."
     )
     return usable
 

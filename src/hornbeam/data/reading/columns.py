@@ -110,9 +110,11 @@ class Column:
 
     def _numbers(self, feature: Feature) -> NDArray[np.float64]:
         lookup = np.full(len(self.dictionary or ()) + 1, np.nan)
-        for code, value in self.occurring().items():
+        occurring = self.occurring()
+        texts = [code for code, value in occurring.items() if isinstance(value, str)]
+        for code, value in occurring.items():
             if isinstance(value, str):
-                row = int((self.values == code).argmax())
+                row = int(np.isin(self.values, texts).argmax())
                 raise SchemaError(
                     f"Column {feature.name!r} has text in row {row}, but the tree was fitted with numbers there. "
                     "Pass the column as it was in training, or convert its values to numbers."

@@ -24,7 +24,7 @@ from hornbeam.data.reading.raw_columns import (
     read_named_rows,
 )
 from hornbeam.data.schema import Schema, generated_names
-from hornbeam.errors import ContainerError, DataError, MissingExtraError, ParameterError
+from hornbeam.errors import DataError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -55,7 +55,7 @@ def read_features(
         return _read_frame(frame if schema is None else _without_extras(frame, schema.names))
     if hasattr(X, "__array__"):
         return RawColumns.read(X, names)
-    raise ContainerError(
+    raise DataError(
         f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
         "(pandas, polars, pyarrow or another with the Arrow interface). Convert it to one of these."
     )
@@ -72,7 +72,7 @@ def to_dense(X: Any) -> Any:
         return X
     n_bytes = 8 * prod(X.shape)
     if n_bytes > _MOST_BYTES:
-        raise ContainerError(
+        raise DataError(
             f"X is a sparse matrix of shape {X.shape}, which takes {n_bytes / 2**30:.1f} GiB as dense data; expected "
             f"at most {_MOST_BYTES / 2**30:.0f} GiB. Pass categories as columns without one-hot encoding, select fewer "
             "columns, or pass X.toarray() if it fits memory."
@@ -110,6 +110,10 @@ def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any
     """
     frame = _frame_of(X)
     if frame is None or not any(isinstance(label, str) for label in frame.columns):
+        if not isinstance(X, list | tuple | dict) and len(getattr(X, "shape", ())) != 2:
+            raise DataError(
+                f"X is a {type(X).__name__}; expected a data frame, or an array of two dimensions."
+            )
         return X
     import narwhals.stable.v2 as nw
 
@@ -143,14 +147,17 @@ def take_column(X: Any, name: str, role: str) -> tuple[Any, NDArray[Any]]:
     return frame.drop(name).to_native(), frame.get_column(name).to_numpy()
 
 
-def _lazy_frame_error(X: Any) -> ContainerError:
+def _lazy_frame_error(X: Any) -> DataError:
     """Return the error for a frame whose rows are not in memory."""
     library = type(X).__module__.partition(".")[0]
     if library in ("dask", "dask_expr"):
-        advice = "Call compute() first, or fit a tree or a forest with a client (distributed.Client)"
+        advice = (
+            "Call compute() first, or write it with to_parquet and pass the files; fit of a tree or a forest takes it "
+            "with a client (distributed.Client)"
+        )
     else:
         advice = "Call collect() first"
-    return ContainerError(f"X is a lazy frame of {library}; expected rows in memory. {advice}.")
+    return DataError(f"X is a lazy frame of {library}; expected rows in memory. {advice}.")
 
 
 def _without_extras(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> "nw.DataFrame[Any]":
@@ -171,7 +178,10 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
     if isinstance(frame, nw.Series):
-        check_shape(frame.to_numpy())
+        raise DataError(
+            "Expected 2D array, got 1D array instead: X is a Series. Pass one row as a frame, such as frame.iloc[[0]], "
+            "or as a dict, X.to_dict(); pass one column as X.to_frame()."
+        )
     if isinstance(frame, nw.DataFrame):
         return frame
     if not hasattr(X, "__arrow_c_stream__"):  # relations of DuckDB and tables of ibis have it

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
 from hornbeam.data.schema import Schema, generated_names, numeric_features
-from hornbeam.errors import ContainerError, DataError, SchemaError
+from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Floats, Label
 
 RESHAPE = (
@@ -133,7 +133,10 @@ def renamed_columns_error(found: Sequence[str], expected: Sequence[str]) -> Sche
         lines += ["Feature names seen at fit time, yet now missing:", *_bullet_list(missing)]
     if not unexpected and not missing:
         lines += ["Feature names must be in the same order as they were in fit."]
-    return SchemaError("\n".join([*lines, "Pass X[model.feature_names_in_], or model.select_columns(X)."]))
+    advice = "Pass X[model.feature_names_in_], or model.select_columns(X)."
+    if missing:
+        advice = "Rename or add the columns; model.select_columns(X) fills those that the model does not use."
+    return SchemaError("\n".join([*lines, advice]))
 
 
 def _bullet_list(names: Sequence[str]) -> list[str]:
@@ -181,7 +184,7 @@ def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | Non
     """
     rows: Sequence[Mapping[str, Any]] = [X] if isinstance(X, Mapping) else X
     if schema is None or (isinstance(X, Mapping) and any(map(_is_column, X.values()))):
-        raise ContainerError(
+        raise DataError(
             f"X is a {'dict' if isinstance(X, Mapping) else 'list of dicts'}; expected a 2-D array, a list of rows "
             "or a data frame. Convert it to a frame: pandas.DataFrame(X). A fitted model also takes one row as a "
             "dict of single values, or a list of such dicts."

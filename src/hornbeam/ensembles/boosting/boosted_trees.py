@@ -2,11 +2,14 @@
 
 import hashlib
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from hornbeam.checks import check_whole
+from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Schema
-from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.ensembles.prediction import sum_predictions
 from hornbeam.errors import TreeError
 from hornbeam.tree.importance import importance
@@ -35,7 +38,7 @@ class BoostedTrees:
     >>> reg = BoostedTreesRegressor(n_estimators=3).fit([[0.0], [1.0]], [1.0, 3.0])
     >>> reg.boosted_
     BoostedTrees(3 rounds of 1 tree, 3 nodes)
-    >>> reg.boosted_.scores(Table.read([[1.0]], schema=reg.boosted_.schema))
+    >>> reg.boosted_.scores([[1.0]])
     array([[2.]])
     """
 
@@ -52,14 +55,16 @@ class BoostedTrees:
         """All trees, round by round."""
         return tuple(tree for trees in self.rounds for tree in trees)
 
-    def scores(self, table: Table, n_jobs: int = 1, n_rounds: int | None = None) -> Floats:
-        """Add up the predictions of all rounds, or of the first `n_rounds`; of shape (n_outputs, n_rows)."""
+    def scores(self, X: Any, *, n_jobs: int | None = None, n_estimators: int | None = None) -> Floats:
+        """Add up the predictions of all rounds, or of the first `n_estimators`; of shape (n_outputs, n_rows)."""
+        check_whole("n_estimators", n_estimators, 0, none="all rounds")
+        table = read_rows(X, schema=self.schema)
         scores = np.repeat(self.start[:, None], table.n_rows, axis=1)
-        rounds = self.rounds[:n_rounds]
+        rounds = self.rounds[:n_estimators]
         if rounds:
             rows = replace(table, schema=rounds[0][0].schema, target=None, numeric_target=None)
             for output, trees in enumerate(zip(*rounds, strict=True)):
-                scores[output] += sum_predictions(trees, rows, n_jobs)[:, 0]
+                scores[output] += sum_predictions(trees, rows, n_threads(n_jobs))[:, 0]
         return scores
 
     def importance(self) -> Floats:

@@ -21,7 +21,7 @@ class EarlyStopping:
 
     fraction: float = 0.1
     patience: int = 10
-    tolerance: float = 1e-7
+    tol: float = 1e-7
     folds: int | None = None
 
     def __post_init__(self) -> None:
@@ -30,8 +30,8 @@ class EarlyStopping:
             raise ParameterError(f"validation_fraction={self.fraction}: expected {expected}.")
         if self.patience < 1:
             raise ParameterError(f"n_iter_no_change={self.patience}: expected a whole number of at least 1.")
-        if not self.tolerance >= 0.0:
-            raise ParameterError(f"tol={self.tolerance}: expected a number of at least 0.0.")
+        if not self.tol >= 0.0:
+            raise ParameterError(f"tol={self.tol}: expected a number of at least 0.0.")
 
 
 @dataclass(slots=True, eq=False)
@@ -64,6 +64,6 @@ class Validation:
         parts = losses if weight is None else losses * weight
         total = len(losses) if weight is None else float(np.sort(weight).sum())
         self.losses.append(float(np.sort(parts).sum()) / total)
-        if self.losses[-1] < self.losses[self.best] - self.stopping.tolerance:
+        if self.losses[-1] < self.losses[self.best] - self.stopping.tol:
             self.best = len(self.losses) - 1
         return len(self.losses) - 1 - self.best >= self.stopping.patience

@@ -1,13 +1,13 @@
 """LambdaMART: gradients from pairs of rows of a query, weighted by their effect on NDCG."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.boosting.losses import NewtonLeaves
+from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.elementary import exp2
 from hornbeam.kernels.leafwise import lambdas
@@ -24,10 +24,10 @@ class Queries:
     starts: Counts
 
     @classmethod
-    def of(cls, group: Any) -> Self:
+    def of(cls, query: Any) -> Self:
         """Read the query of each row, a number or a string."""
         try:
-            found, code = np.unique(np.asarray(group), return_inverse=True)
+            found, code = np.unique(np.asarray(query), return_inverse=True)
         except TypeError as error:  # values without an order, such as None and strings
             raise _query_error(str(error)) from error
         if (found != found).any():
@@ -38,28 +38,15 @@ class Queries:
 
 def _query_error(found: str) -> DataError:
     return DataError(
-        f"group has rows without a query, or queries of several types ({found}); expected a number or a string for "
+        f"query has rows without one, or queries of several types ({found}); expected a number or a string for "
         "each row. Leave out rows without a query."
     )
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaLoss(NewtonLeaves):
+class LambdaLoss(Loss):
     """The ranking loss of LambdaMART; scores order the rows of a query and have no other meaning.
 
-    Parameters
-    ----------
-    queries : Queries
-    sigma : float, default 1.0
-        Slope of the probability of the right order in the difference of two scores.
-    truncation : int or None, default None
-        Only pairs with a row among the first `truncation` by score count, and NDCG is computed for these first rows;
-        None for all.
-    normalize : bool, default True
-        Whether to give more weight to pairs with similar scores, and less to queries with large gradients.
-
-    Notes
-    -----
     Burges, From RankNet to LambdaRank to LambdaMART, 2010, section 7. For rows i, j of a query with relevance
     ``l_i > l_j``, ``rho = 1 / (1 + exp(sigma (s_i - s_j)))``: the pair adds ``sigma rho |dNDCG|`` to the negative
     gradient of i, subtracts it from that of j, and adds ``sigma**2 rho (1 - rho) |dNDCG|`` to both hessians, where
@@ -68,20 +55,12 @@ class LambdaLoss(NewtonLeaves):
     Normalised, dNDCG is divided by ``0.01 + |s_i - s_j|`` unless all scores of the query are equal, and the
     gradients and hessians of a query are multiplied by ``log2(1 + t) / t``, where t is twice the sum of
     ``sigma rho |dNDCG|`` over its pairs: LightGBM's `lambdarank_norm`.
-
-    Examples
-    --------
-    >>> loss = LambdaLoss(Queries.of([7, 7, 7]), normalize=False)
-    >>> gradient, hessian = loss.negative_gradients(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
-    >>> gradient.round(4), hessian.round(4)
-    (array([[ 0.265 , -0.2805,  0.0155]]), array([[0.1202, 0.1276, 0.0433]]))
     """
 
     queries: Queries
     sigma: float = 1.0
     truncation: int | None = None
     normalize: bool = True
-    n_outputs: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if not 0.0 < self.sigma < np.inf:
@@ -115,7 +94,3 @@ class LambdaLoss(NewtonLeaves):
         raise ParameterError(
             "A ranking loss is defined for queries, not for single rows; expected no early stopping."
         )
-
-    def predict(self, scores: Floats) -> Floats:
-        """Return the scores: they are the predictions."""
-        return scores.T

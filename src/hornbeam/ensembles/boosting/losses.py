@@ -4,12 +4,14 @@ Scores are of shape (n_outputs, n_rows). The sum of the negative gradients of so
 is a Newton step.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.checks import check_number
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.leafwise import GrownTree
@@ -35,58 +37,73 @@ class LeafInputs(NamedTuple):
     sampled: Bools | None
 
 
+@runtime_checkable
 class Loss(Protocol):
-    """Interface of the losses that boosting minimises."""
+    """A loss that boosting minimises; a subclass has gradients and losses of rows, the rest has defaults.
+
+    Scores are sums over trees. The defaults are for one score per row that is the prediction itself; a loss with other
+    scores, such as logarithms of a mean, has its own `predict` and `scores_of`.
+
+    Examples
+    --------
+    Huber's loss, quadratic near 0 and linear far away:
+
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_diabetes
+    >>> from hornbeam import BoostedTreesRegressor
+    >>> @dataclass(frozen=True)
+    ... class Huber(Loss):
+    ...     delta: float = 50.0
+    ...
+    ...     def negative_gradients(self, scores, target):
+    ...         return np.clip(target - scores, -self.delta, self.delta), None
+    ...
+    ...     def row_losses(self, scores, target):
+    ...         r = np.abs(target - scores[0])
+    ...         return np.where(r < self.delta, r**2 / 2, self.delta * (r - self.delta / 2))
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> reg = BoostedTreesRegressor(loss=Huber(), n_estimators=20).fit(X[::2], y[::2])
+    >>> round(reg.score(X[1::2], y[1::2]), 2)
+    0.38
+    """
+
+    __slots__ = ()
+    max_score: ClassVar[float] = 1e150  #: largest absolute score that gradients can be computed from
+    allows_monotone: ClassVar[bool] = True  #: whether leaf values keep to monotone constraints
 
     @property
     def n_outputs(self) -> int:
-        """Trees per round."""
-
-    @property
-    def max_score(self) -> float:
-        """Largest absolute score that the gradients can be computed from."""
-
-    @property
-    def allows_monotone(self) -> bool:
-        """Whether leaf values keep to monotone constraints."""
+        """Scores per row, and trees per round."""
+        return 1
 
     def initial_score(self, table: Table) -> Floats:
-        """Compute the best constant score of each output."""
+        """Compute the score of each output before the first round: that of the mean of the target."""
+        score: Floats = self.scores_of(np.array([[_mean(table)]]))[:, 0]
+        return score
 
+    @abstractmethod
     def negative_gradients(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats | None]:
-        """Compute the negative gradient and the hessian per output and row; None for hessians of 1."""
+        """Compute negative gradient and hessian, of shape (n_outputs, n_rows) as `scores`; None for hessians of 1."""
+
+    @abstractmethod
+    def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
+        """Compute the loss of each row, for early stopping."""
 
     def leaf_values(self, inputs: LeafInputs) -> Floats:
-        """Compute the value of each node of a tree, before the learning rate."""
-
-    def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
-        """Compute the loss of each row."""
+        """Compute the value of each node of a tree, before the learning rate: a Newton step."""
+        return inputs.grown.newton(inputs.ridge)
 
     def predict(self, scores: Floats) -> Floats:
         """Turn scores into predictions of shape (n_rows, n_classes), or (n_rows, 1) for regression."""
+        return scores.T
 
     def scores_of(self, predictions: Floats) -> Floats:
         """Turn predictions of another model into scores; the inverse of `predict`."""
-
-
-class NewtonLeaves:
-    """Defaults of most losses: leaf values are Newton steps, which keep to monotone constraints."""
-
-    __slots__ = ()
-    max_score: ClassVar[float] = 1e150  # its square is finite
-    allows_monotone: ClassVar[bool] = True
-
-    def leaf_values(self, inputs: LeafInputs) -> Floats:
-        """Compute the Newton step of each node."""
-        return inputs.grown.newton(inputs.ridge)
-
-    def scores_of(self, predictions: Floats) -> Floats:
-        """Return the predictions: they are the scores."""
         return np.ascontiguousarray(predictions.T)
 
 
 @dataclass(frozen=True, slots=True)
-class SquaredError(NewtonLeaves):
+class SquaredError(Loss):
     """Half the squared error: negative gradients are residuals, and a Newton step is their mean.
 
     Examples
@@ -94,12 +111,6 @@ class SquaredError(NewtonLeaves):
     >>> SquaredError().negative_gradients(np.array([[1.0, 1.0]]), np.array([3.0, 0.5]))
     (array([[ 2. , -0.5]]), None)
     """
-
-    n_outputs: ClassVar[int] = 1
-
-    def initial_score(self, table: Table) -> Floats:
-        """Compute the mean of the target."""
-        return np.array([_mean(table)])
 
     def negative_gradients(self, scores: Floats, target: Floats) -> tuple[Floats, None]:
         """Compute the residuals."""
@@ -110,13 +121,9 @@ class SquaredError(NewtonLeaves):
         half: Floats = np.square(target - scores[0]) / 2
         return half
 
-    def predict(self, scores: Floats) -> Floats:
-        """Return the scores: they are the predictions."""
-        return scores.T
-
 
 @dataclass(frozen=True, slots=True)
-class Poisson(NewtonLeaves):
+class Poisson(Loss):
     """Poisson deviance of a target that is not negative; scores are logarithms of the mean.
 
     Parameters
@@ -131,8 +138,10 @@ class Poisson(NewtonLeaves):
     """
 
     least: float = _RAREST
-    n_outputs: ClassVar[int] = 1
     max_score: ClassVar[float] = 300.0  # the logarithm of a mean: its exponential is finite
+
+    def __post_init__(self) -> None:
+        check_number("least", self.least, 0, above=True)
 
     def initial_score(self, table: Table) -> Floats:
         """Compute the logarithm of the mean of the target."""
@@ -142,7 +151,7 @@ class Poisson(NewtonLeaves):
                 "loss='poisson' needs y that is nowhere negative and somewhere positive; found "
                 f"{table.numeric_target.values.min():g} to {table.numeric_target.values.max():g}. Pass another loss."
             )
-        return log([_mean(table)])
+        return Loss.initial_score(self, table)
 
     def negative_gradients(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
         """Compute the residuals of the mean; the hessian is the mean itself."""
@@ -164,17 +173,8 @@ class Poisson(NewtonLeaves):
 
 
 @dataclass(frozen=True, slots=True)
-class BinaryLogLoss(NewtonLeaves):
-    """Log loss of two classes; a score is the log-odds of the second.
-
-    Examples
-    --------
-    >>> gradient, hessian = BinaryLogLoss().negative_gradients(np.log([[2.0, 2.0, 2.0]]), np.array([1, 1, 0]))
-    >>> gradient.round(3), hessian.round(3)
-    (array([[ 0.333,  0.333, -0.667]]), array([[0.222, 0.222, 0.222]]))
-    """
-
-    n_outputs: ClassVar[int] = 1
+class BinaryLogLoss(Loss):
+    """Log loss of two classes; a score is the log-odds of the second."""
 
     def initial_score(self, table: Table) -> Floats:
         """Compute the log-odds of all rows."""
@@ -204,27 +204,19 @@ class BinaryLogLoss(NewtonLeaves):
 
 
 @dataclass(frozen=True, slots=True)
-class SoftmaxLoss(NewtonLeaves):
+class SoftmaxLoss(Loss):
     """Log loss of several classes, with a score for each.
 
-    Parameters
-    ----------
-    n_outputs : int
-        Number of classes.
-
-    Notes
-    -----
     The hessian is K / (K - 1) times p (1 - p), so that a leaf is (K - 1) / K times the sum of negative gradients over
     that of p (1 - p): Friedman, Greedy function approximation, 2001, equation 32.
-
-    Examples
-    --------
-    >>> gradient, hessian = SoftmaxLoss(3).negative_gradients(np.zeros((3, 1)), np.array([1]))
-    >>> gradient.round(3).ravel(), hessian.round(3).ravel()
-    (array([-0.333,  0.667, -0.333]), array([0.333, 0.333, 0.333]))
     """
 
-    n_outputs: int
+    n_classes: int
+
+    @property
+    def n_outputs(self) -> int:
+        """A score for each class."""
+        return self.n_classes
 
     def initial_score(self, table: Table) -> Floats:
         """Compute the logarithms of the class shares."""
@@ -235,7 +227,7 @@ class SoftmaxLoss(NewtonLeaves):
         probability = _softmax(scores)
         gradient = -probability
         gradient[target, np.arange(len(target))] += 1.0
-        factor = self.n_outputs / max(1, self.n_outputs - 1)
+        factor = self.n_classes / max(1, self.n_classes - 1)
         return gradient, factor * probability * (1.0 - probability)
 
     def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:

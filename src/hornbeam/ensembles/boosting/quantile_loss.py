@@ -5,15 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam.checks import check_share
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.gradients import GradientScale
-from hornbeam.ensembles.boosting.losses import LeafInputs, NewtonLeaves
-from hornbeam.errors import ParameterError
+from hornbeam.ensembles.boosting.losses import LeafInputs, Loss
 from hornbeam.typing import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileLoss(NewtonLeaves):
+class QuantileLoss(Loss):
     """The pinball loss, which a quantile minimises; for the median it is half the absolute error.
 
     Parameters
@@ -28,12 +28,10 @@ class QuantileLoss(NewtonLeaves):
     """
 
     quantile: float = 0.5
-    n_outputs: ClassVar[int] = 1
     allows_monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.quantile < 1.0:
-            raise ParameterError(f"quantile={self.quantile}: expected a number above 0.0 and below 1.0.")
+        check_share("quantile", self.quantile)
 
     def initial_score(self, table: Table) -> Floats:
         """Compute the quantile of all rows."""
@@ -52,10 +50,6 @@ class QuantileLoss(NewtonLeaves):
         residual = target - scores[0]
         loss: Floats = np.maximum(self.quantile * residual, (self.quantile - 1.0) * residual)
         return loss
-
-    def predict(self, scores: Floats) -> Floats:
-        """Return the scores: they are the predictions."""
-        return scores.T
 
     def leaf_values(self, inputs: LeafInputs) -> Floats:
         """Compute the quantile of the residuals in each leaf, and the mean of the children at each inner node.

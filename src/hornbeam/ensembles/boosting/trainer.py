@@ -131,7 +131,11 @@ class Boosting:
         if not 0.0 < self.subsample <= 1.0:
             expected = "a share of the rows above 0.0 and up to 1.0"
             raise ParameterError(f"subsample={self.subsample}: expected {expected}.")
-        if self.grower.monotone is not None and any(self.grower.monotone) and not self.loss.allows_monotone:
+        if (
+            self.grower.monotonic_cst is not None
+            and any(self.grower.monotonic_cst)
+            and not self.loss.allows_monotone
+        ):
             raise ParameterError(
                 "monotonic_cst constrains means, and this loss predicts quantiles; expected another loss, or no "
                 "constraints."
@@ -234,6 +238,12 @@ class _Run:
         if boosting.subsample < 1.0 and rows.sampler is not None:
             sampled = rows.sampler.sample(number, boosting.subsample, self.kept)
         gradient, hessian = loss.negative_gradients(self.scores, rows.target)
+        shapes = [np.shape(one) for one in (gradient, hessian) if one is not None]
+        if set(shapes) != {self.scores.shape}:
+            raise ParameterError(
+                f"negative_gradients of {type(loss).__name__} returned arrays of the shapes {shapes}; expected the "
+                f"shape of the scores, {self.scores.shape}, and None for hessians of 1."
+            )
         trees = []
         for output in range(loss.n_outputs):
             gradients = rows.gradient_scale.fixed_point(

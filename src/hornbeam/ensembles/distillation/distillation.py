@@ -18,7 +18,8 @@ from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
-from hornbeam.smoothing import HGS, calibrate_taught_tree
+from hornbeam.smoothing.hgs import HGS
+from hornbeam.smoothing.interval_calibration import calibrate_taught_tree
 from hornbeam.smoothing.teacher_prior import DISTILLED, belief_with_prior
 from hornbeam.tree.edit import with_belief, with_slopes
 from hornbeam.tree.evidence.count import count_rows
@@ -105,6 +106,7 @@ class Distillation:
         n_jobs: int = 1,
         *,
         count: Callable[[Tree], Tree] | None = None,
+        teacher_name: str | None = None,
     ) -> Tree:
         """Distil a teacher into a tree.
 
@@ -122,6 +124,8 @@ class Distillation:
             Threads.
         count : callable, optional
             Replaces the evidence of the tree, that of `table`, by that of more rows.
+        teacher_name : str, optional
+            Written to the history of the tree.
 
         Returns
         -------
@@ -146,7 +150,10 @@ class Distillation:
         tree = count_rows(skeleton, table, gain=gain)
         if count is not None:
             tree = count(tree)
-        step = Step.of(DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions))
+        named = {} if teacher_name is None else {"teacher": teacher_name}
+        step = Step.of(
+            DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions), **named
+        )
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
         calibration = calibrate_taught_tree(tree)
         if table.group is not None and held_out is not None:
@@ -194,8 +201,9 @@ def _known_predictions(
         return _teacher_predictions(teacher, real, schema)
     # In a small forest, some rows are in every bootstrap sample and have no held-out prediction.
     known = np.array(held_out)
-    unknown = np.flatnonzero(~(np.nan_to_num(known) != 0).any(axis=1))
-    if len(unknown) and not schema.is_regression:
+    found = ~np.isnan(known) if schema.is_regression else np.nan_to_num(known) != 0
+    unknown = np.flatnonzero(~found.any(axis=1))
+    if len(unknown):
         known[unknown] = _teacher_predictions(teacher, real[unknown], schema)
     return _checked(known, (len(real), schema.n_outputs), schema)
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.table import Table
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.elementary import dot
 from hornbeam.kernels.lookahead import MOST_CODES, UNIT_VALUE, SoftRows
 from hornbeam.recipe import Recipe

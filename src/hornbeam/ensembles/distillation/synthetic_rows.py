@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import ForestTrainer
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.route import route
 

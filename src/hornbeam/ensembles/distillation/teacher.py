@@ -45,10 +45,10 @@ class Teacher:
 
     def predict(self, table: Table, n_jobs: int = 1) -> Floats:
         """Predict the class probabilities, or the mean, of each row."""
-        predicted = self.forest.predict(table, n_jobs)
+        predicted = self.forest.predict(table, n_jobs=n_jobs)
         if self.share == 0.0:
             return predicted
-        boosted = [self.loss.predict(one.scores(table, n_jobs)) for one in self.boosted]
+        boosted = [self.loss.predict(one.scores(table, n_jobs=n_jobs)) for one in self.boosted]
         return (1 - self.share) * predicted + self.share * (sum(boosted[1:], boosted[0]) / len(boosted))
 
 
@@ -84,7 +84,7 @@ def _fit_forest(table: Table, seed: int, n_jobs: int) -> tuple[Forest, Floats]:
     assert out_of_bag is not None
     unknown = np.flatnonzero(np.isnan(out_of_bag[:, 0]))
     if len(unknown):
-        out_of_bag[unknown] = forest.predict(table.take(unknown), n_jobs)
+        out_of_bag[unknown] = forest.predict(table.take(unknown), n_jobs=n_jobs)
     return forest, out_of_bag
 
 
@@ -108,7 +108,7 @@ def _fit_boosted(
             loss, Leafwise(l2_regularization=_RIDGE), n_rounds=_ROUNDS, learning_rate=_RATE, seed=seed
         )
         model = boosting.fit(table.take(known), n_jobs=n_jobs).boosted
-        held_out[held] = loss.predict(model.scores(table.take(held), n_jobs))
+        held_out[held] = loss.predict(model.scores(table.take(held), n_jobs=n_jobs))
         models.append(model)
     return tuple(models), held_out
 

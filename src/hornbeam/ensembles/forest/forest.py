@@ -4,9 +4,11 @@ import hashlib
 import struct
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
+from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Schema
-from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import TreeError
@@ -35,7 +37,7 @@ class Forest:
     >>> forest = Forest(tuple(trees))
     >>> forest
     Forest(2 trees, 6 nodes, depth up to 1)
-    >>> forest.predict(Table.read([[1.0]], schema=forest.schema))
+    >>> forest.predict([[1.0]])
     array([[0.5, 0.5]])
     """
 
@@ -74,9 +76,10 @@ class Forest:
             sha.update(struct.pack("<d", self.temperature))
         return sha.hexdigest()
 
-    def predict(self, table: Table, n_jobs: int = 1) -> Floats:
-        """Predict each row: the mean of the trees, scaled by the temperature."""
-        return apply_temperature(mean_prediction(self.trees, table, n_jobs), self.temperature)
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> Floats:
+        """Predict each row of X, in any form: the mean of the trees, scaled by the temperature."""
+        table = read_rows(X, schema=self.schema)
+        return apply_temperature(mean_prediction(self.trees, table, n_threads(n_jobs)), self.temperature)
 
     def importance(self) -> Floats:
         """Compute the share of the gain due to the splits of each feature, as a mean over the trees with splits."""

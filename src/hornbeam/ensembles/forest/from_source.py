@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.engine import Engine, resolve_engine
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import ForestResult, ForestTrainer
 from hornbeam.logger import log_progress, logger
-from hornbeam.out_of_core import Plan, count_trees_on_all
+from hornbeam.out_of_core.plan import Plan
 from hornbeam.out_of_core.sample import draw_sample
+from hornbeam.tree.evidence.count import count_trees_on_all
 
 
 class SourceForest(NamedTuple):
@@ -38,7 +39,7 @@ def fit_forest(
     trees by one pass, and the trees are smoothed with that evidence. Out-of-bag predictions are those of the sampled
     rows, before all rows are counted.
     """
-    reader = LocalEngine(n_jobs) if engine is None else engine
+    reader = resolve_engine(engine, n_jobs)
     plan = Plan.of(source, None) if plan is None else plan
     all_rows = plan.rows >= source.n_rows
     if all_rows and isinstance(source, MemorySource):

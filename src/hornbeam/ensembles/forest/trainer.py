@@ -13,10 +13,12 @@ from hornbeam.ensembles.forest.growth import ForestGrowth, grow_trees
 from hornbeam.ensembles.forest.out_of_bag import OutOfBag
 from hornbeam.ensembles.prediction import parallel_map
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.elementary import log
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import Borrowing, Smoother
+from hornbeam.smoothing.borrowing import Borrowing
+from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 

@@ -12,7 +12,7 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import warn
 from hornbeam.logger import bytes_text
-from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.cross_fitted import CrossFitted
 
 _MOST_SHOWN = 5
 _NOTES = {

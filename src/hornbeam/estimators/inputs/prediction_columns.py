@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from hornbeam.checks import check_flags, check_whole
 from hornbeam.data.files.parquet_writer import CodedColumn
 from hornbeam.data.table import Table
-from hornbeam.smoothing.smoother import check_whole
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices, Label
@@ -76,6 +76,7 @@ class TreeColumns:
     reasons: int = 0
 
     def __post_init__(self) -> None:
+        check_flags(leaf=self.leaf)
         check_whole("reasons", self.reasons, 0, _MOST_REASONS)
 
     @property
@@ -105,7 +106,7 @@ class TreeColumns:
         return columns
 
     def _intervals(self, table: Table, level: float) -> dict[str, Floats]:
-        from hornbeam.explain import predict_interval  # imported only when needed: it is slow to import
+        from hornbeam.explain.intervals import predict_interval
 
         low, high = predict_interval(self.tree, table, level)
         names = [""] if self.tree.is_regression else [f"_{label}" for label in self.tree.schema.classes]
@@ -117,7 +118,7 @@ class TreeColumns:
 
     def _reasons(self, table: Table, nodes: Indices) -> dict[str, CodedColumn]:
         """Explain one row of those that have the same reasons, or each row if those of a node may differ."""
-        from hornbeam.explain import explain
+        from hornbeam.explain.explanation import explain
 
         rows, of_row = np.arange(table.n_rows), np.arange(table.n_rows)
         if self.tree.predicts_by_node:

@@ -44,7 +44,7 @@ def open_training(
         sample_weight,
         class_weight=getattr(estimator, "class_weight", None),
         groups=groups,
-        target=kind,
+        target_kind=kind,
         engine=engine if writer is None else writer,
     )
     written = getattr(source, "written", None)

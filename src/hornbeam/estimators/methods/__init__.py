@@ -10,6 +10,7 @@ Reading order:
 - `explain_methods`: explanations, SHAP values, counterfactuals, leaves, drift.
 - `update`: the work of `update` and `forget`.
 - `ensemble_methods`: training of forests and boosted trees.
+- `initial_scores`, `teacher`: other estimators in a fit, the parameters `init` and `teacher`.
 - `progress`: scikit-learn's callbacks.
 - `locks`: one thread at a time fits or updates an estimator.
 """

@@ -1,12 +1,14 @@
 """Methods of forests and of boosted trees: training, scores and feature importances."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.sources import names_of
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
@@ -18,10 +20,13 @@ from hornbeam.estimators.methods.initial_scores import InitialScores, predicted_
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.predict_to import PredictsTo
 from hornbeam.estimators.methods.progress import Progress, with_callbacks
+from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.parameters.boosting import boosting_trainer
 from hornbeam.estimators.parameters.fields import ForestParameters
-from hornbeam.estimators.parameters.validators import n_threads, resolve_trees, size
-from hornbeam.typing import Bools, Floats
+from hornbeam.estimators.parameters.validators import resolve_trees, size
+from hornbeam.tree.decision import Costs
+from hornbeam.tree.route import route
+from hornbeam.typing import Bools, Floats, Indices
 
 
 class _EnsembleMethods(PredictsTo):
@@ -41,6 +46,8 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
     """`fit` of a forest."""
 
     _fitted = "forest_"
+    # How to fit is no property of rows, so scikit-learn does not route it.
+    __metadata_request__fit: ClassVar[Any] = dict.fromkeys(("engine", "grow_rows", "memory"), UNUSED)
     forest_: Forest
 
     @exclusive
@@ -92,6 +99,8 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
             open_training(self, X, y, sample_weight, groups, engine) as training,
         ):
             rows, classes = training.rows, training.classes
+            if classes is not None:
+                Costs.of(getattr(self, "costs", None), classes.tolist())  # wrong costs raise an error here
             result, table = fit_forest(
                 self,
                 rows,
@@ -113,6 +122,29 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
             if result.out_of_bag is not None:
                 self._score_out_of_bag(result.out_of_bag, table)
         return self
+
+    @accepts_source
+    def apply(self, X: Any) -> Indices:
+        """Find the node of each tree where each row ends.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows, n_trees)
+            Numbers of nodes of the trees of `forest_`: a leaf, or an inner node where a row stops early.
+
+        Examples
+        --------
+        >>> from hornbeam import ForestRegressor
+        >>> ForestRegressor(3).fit([[0.0], [1.0]], [1.0, 3.0]).apply([[0.0]]).shape
+        (1, 3)
+        """
+        table, threads = self._read(X), n_threads(self.n_jobs)
+        return np.stack([route(tree.skeleton, table, threads) for tree in self.forest_.trees], axis=1)
 
     def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         raise NotImplementedError
@@ -149,7 +181,7 @@ class BoostingMethods(_EnsembleMethods):
 
     def _scores(self, X: Any, loss: Loss | None = None) -> Floats:
         table = self._read(X)
-        scores = self.boosted_.scores(table, n_threads(self.n_jobs))
+        scores = self.boosted_.scores(table, n_jobs=self.n_jobs)
         if loss is not None and hasattr(self, "init_"):
             scores += predicted_scores(self.init_, X, loss)
         return scores

@@ -1,12 +1,9 @@
-"""Base classes of all estimators: documentation link, copying, pickling, log probabilities."""
+"""Base class of all estimators: documentation link, copying, pickling."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-from hornbeam.typing import Floats
+from sklearn.base import BaseEstimator
 
 
 class _Hidden:
@@ -45,24 +42,3 @@ class HornbeamEstimator(BaseEstimator):
         from hornbeam.estimators.persistence.state import from_plain
 
         super().__setstate__(from_plain(state))
-
-
-class ClassifierMethods(ClassifierMixin, HornbeamEstimator):
-    """Base class of all classifiers: log probabilities."""
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Predict the logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Log probabilities in the order of `classes_`; minus infinity for a probability of 0.
-        """
-        with np.errstate(divide="ignore"):
-            logarithm: Floats = np.log(self.predict_proba(X))
-        return logarithm

@@ -6,18 +6,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.engine import LocalEngine
+from hornbeam.data.engine import resolve_engine
+from hornbeam.data.threads import n_threads
 from hornbeam.estimators.methods.reads_rows import ReadsRows
-from hornbeam.estimators.parameters.validators import n_threads
+from hornbeam.tree.importance import importance
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
-    from hornbeam.explain import Counterfactuals, Drift, Explanations, Leaves, ShapValues
+    from hornbeam.explain.candidates.table import CandidateSplits
+    from hornbeam.explain.counterfactual import Counterfactuals
+    from hornbeam.explain.drift import Drift
+    from hornbeam.explain.explanation import Explanations
+    from hornbeam.explain.shapley import ShapValues
 
 
 class ExplainMethods(ReadsRows):
@@ -39,8 +44,8 @@ class ExplainMethods(ReadsRows):
         Returns
         -------
         Explanations
-            A sequence with one explanation per row, computed on access. Print it, call its `reasons`, or convert it
-            with `to_dict`.
+            A sequence with one explanation per row, computed on access. Print it, call the `reasons` of a row, or
+            convert it with `to_frame` or `to_dict`.
 
         Examples
         --------
@@ -54,9 +59,9 @@ class ExplainMethods(ReadsRows):
         stops at a leaf; ...
         """
         table = self._read(X)
-        from hornbeam import explain
+        from hornbeam.explain.explanation import explain
 
-        return explain.explain(self.tree_, table, level)
+        return explain(self.tree_, table, level)._from_rows(X)
 
     def shap_values(self, X: Any) -> ShapValues:
         """Compute exact SHAP values: the contribution of each feature to the prediction of each row.
@@ -74,7 +79,8 @@ class ExplainMethods(ReadsRows):
 
         Notes
         -----
-        The package shap is not needed.
+        The package shap is not needed. For numeric splits the values are those of ``shap.TreeExplainer``. A split on a
+        set of categories is one split here, whereas shap needs a copy of the branch for each run of category positions.
 
         Examples
         --------
@@ -85,9 +91,9 @@ class ExplainMethods(ReadsRows):
         (array([0.667, 0.333]), array([-0.667,  0.667]))
         """
         table = self._read(X)
-        from hornbeam import explain
+        from hornbeam.explain.shapley import shap_values
 
-        return explain.shap_values(self.tree_, table)
+        return shap_values(self.tree_, table)._from_rows(X)
 
     def counterfactuals(
         self,
@@ -118,9 +124,17 @@ class ExplainMethods(ReadsRows):
         Returns
         -------
         Counterfactuals
-            A list with a tuple of `Counterfactual` per row: fewest changed features first, then smallest distance
-            (`hornbeam.explain.counterfactuals`). Empty if the row already has the wanted prediction, or cannot
-            reach it.
+            A tuple of `Counterfactual` per row: fewest changed features first, then smallest distance.
+            Empty if the row already has the wanted prediction, or cannot reach it.
+
+        Notes
+        -----
+        Distances are summed over the changed features. A change never makes a value missing, nor a category that a
+        split on the path has not seen.
+
+        In a leaf with slopes the prediction depends on the values: it is that of the row with the `values` of the
+        counterfactual. Where these do not lead to the wanted prediction, each feature with a term in the leaf is moved
+        within its limits, one feature at a time; changes that need two of them are not found.
 
         Examples
         --------
@@ -130,56 +144,106 @@ class ExplainMethods(ReadsRows):
         x0 ≤ 38 (is 38.2): well 1.000
         """
         table = self._read(X)
-        from hornbeam import explain
+        from hornbeam.explain.counterfactual import counterfactuals
 
-        return explain.counterfactuals(self.tree_, table, wanted=wanted, fixed=fixed, n=n, spread=spread)
+        found = counterfactuals(self.tree_, table, wanted=wanted, fixed=fixed, n=n, spread=spread)
+        return found._from_rows(X)
 
     @property
     def feature_importances_(self) -> Floats:
         """Importance of each feature: its share of the gain of all splits, weighted by rows; the sum is 1."""
-        from hornbeam import explain
-
         check_is_fitted(self, "tree_")
-        return explain.importance(self.tree_)
+        return importance(self.tree_)
 
-    def leaves(
-        self, *, level: float = 0.9, positive: Any = None, by: Literal["node", "risk"] = "node"
-    ) -> Leaves:
-        """List the leaves: rows, raw and smoothed rate or mean, interval, borrowed rows, rule.
+    def candidate_splits(
+        self,
+        X: Any,
+        y: Any = None,
+        node: int = 0,
+        *,
+        feature: str | int | None = None,
+        criterion: str = "auto",
+        sample_weight: Any = None,
+        held_out: Any = None,
+        engine: Any = None,
+    ) -> CandidateSplits:
+        """List the candidate splits at a node, with the gain and the children of each.
 
         Parameters
         ----------
-        level : float, default=0.9
-            Probability with which each interval is to contain the true rate, or mean.
-        positive : label, default=None
-            The class of interest: every printed line shows the rates of this class. None: each line shows the rates
-            of the class predicted there.
-        by : {"node", "risk"}, default="node"
-            The order: by node number, or by falling probability of `positive`; for a regressor, by falling mean.
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            All rows the tree was fitted to; those that reach the node are counted. Other rows are allowed: the gains
+            are then those of these rows. Files need not fit memory.
+        y : array-like of shape (n_rows,) or str, default=None
+            Their target; the name of its column if X is files. None for a Source, which has its target and weights.
+        node : int, default=0
+            Number of the node; 0 is the root. A leaf has candidates too.
+        feature : str or int, default=None
+            Name or index of a feature: list all its splits. None: the best split of every feature.
+        criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
+            The measure of the gains. "auto": that of the fit; entropy for a tree of another library. A regression tree
+            has the squared error.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows. The name of a column if X is files.
+        held_out : tuple of X and y, default=None
+            Rows that the tree was not grown from: each split then has its gain on those that reach the node, with the
+            standard error. A third entry of the tuple is their weights. Files are passed as a tuple of paths, the name
+            of the target, and possibly that of the weights.
+        engine : Engine, default=None
+            What reads and counts the rows of files; None: this thread. The result does not depend on it.
 
         Returns
         -------
-        Leaves
-            A table: print it, convert it with `to_dict`, or write it as rules with `as_rules`.
+        CandidateSplits
+            A sequence of `CandidateSplit`: print it, or convert it with `to_frame` or `to_dict`. A feature with a
+            single value at the node has no split.
+
+        Raises
+        ------
+        ParameterError
+            If the node, the feature or the criterion does not exist.
+        DataError
+            If no row reaches the node, or `y` is None.
+        SchemaError
+            If the columns or the classes are not those of the tree.
+
+        Notes
+        -----
+        The kernel that grows trees computes the gains, so the split of a tree has the gain in `Tree.gain`. Rows in
+        files give the same table as rows in memory, bit for bit, with any engine.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier("cart", smoothing="hgs")
-        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
-        TreeClassifier(preset='cart', smoothing='hgs')
-        >>> clf.leaves(positive="ill", by="risk")
-        rates of ill
-         node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
-            2     10       2.0  ill      1.000     0.917   0.679 to 0.997  x0 > 38
-            1     10       2.0  well     0.000     0.083   0.003 to 0.321  x0 ≤ 38
+        >>> X, y = [[1, 5], [2, 6], [3, 5], [4, 6]], ["no", "no", "yes", "no"]
+        >>> clf = TreeClassifier("id3").fit(X, y)
+        >>> clf.candidate_splits(X, y)
+        node 0: 4 rows, entropy 0.8113 bits
+        rank    gain  split            no yes in each child
+          1*  0.3113  x0 ≤ 2.5 | > 2.5  2 0 | 1 1
+          2   0.3113  x1 ≤ 5.5 | > 5.5  1 1 | 2 0
+        * the split of the tree
+        >>> [(split.threshold, round(split.gain, 3)) for split in clf.candidate_splits(X, y, feature="x0")]
+        [(1.5, 0.123), (2.5, 0.311), (3.5, 0.123)]
         """
-        from hornbeam import explain
-
         check_is_fitted(self, "tree_")
-        return explain.leaves(self.tree_, level, positive=positive, by=by)
+        from hornbeam.explain.candidates.list_splits import candidate_splits
+        from hornbeam.explain.candidates.training_rows import grower_of
 
-    def drift(self, X: Any, y: Any = None, *, engine: Any = None) -> Drift:
+        found = candidate_splits(
+            self,
+            X,
+            y,
+            node,
+            feature=feature,
+            sample_weight=sample_weight,
+            grower=grower_of(self.tree_, criterion),
+            held_out=held_out,
+            engine=engine,
+        )
+        return found._from_rows(X)
+
+    def drift(self, X: Any, y: Any = None, *, sample_weight: Any = None, engine: Any = None) -> Drift:
         """Test whether new rows are distributed over the leaves as in training, and have the predicted rates.
 
         Parameters
@@ -188,13 +252,31 @@ class ExplainMethods(ReadsRows):
             Rows that the tree was not fitted to. Files are read a part at a time, and need not fit in memory.
         y : array-like of shape (n_rows,) or str, default=None
             Their target, if it is known; of files, the name of its column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows. The name of a column if X is files.
         engine : Engine, default=None
             What reads and counts files or a Source; None: `n_jobs` threads. The result does not depend on it.
 
         Returns
         -------
         Drift
-            A table with the population stability index: print it, or convert it with `to_dict`.
+            A table with the population stability index: print it, or convert it with `to_frame` or
+            `to_dict`.
+
+        Notes
+        -----
+        The population stability index is the sum of ``(found - expected) log(found / expected)`` over the leaves, with
+        half a row added to each leaf. With m leaves, N training rows and n new rows, and without any change, it is
+        about ``(1 / N + 1 / n)`` times a chi-square variable of m - 1 degrees of freedom. So it is large by chance for
+        a large tree and few rows. By convention, below 0.1 is a small change and above 0.25 a large one (Siddiqi,
+        Credit Risk Scorecards, 2006).
+
+        Class rates are compared by the chi-square test of two samples: the new rows, and the effective size of the
+        prediction, which is estimated from rows too. Means are compared by Welch's test of the same samples. Holm's
+        correction (Scandinavian Journal of Statistics 6, 1979) allows for the number of leaves.
+
+        Rows are added up exactly, in one pass over the columns that the tree uses. If missing values go to every child,
+        whole weights are added up before, in a pass of their own.
 
         Examples
         --------
@@ -206,8 +288,9 @@ class ExplainMethods(ReadsRows):
             2     36    50.0 %  75.0 %  0.098
         population stability index 0.262, p = 0.008
         """
-        from hornbeam import explain
+        from hornbeam.explain.drift import drift
 
         check_is_fitted(self, "tree_")
-        engine = LocalEngine(n_threads(self.n_jobs)) if engine is None else engine
-        return explain.drift(self.tree_, self._open_rows(X, y, engine=engine), engine)
+        engine = resolve_engine(engine, n_threads(self.n_jobs))
+        rows = self._open_rows(X, y, sample_weight, engine=engine)
+        return drift(self.tree_, rows, engine)._from_rows(X)

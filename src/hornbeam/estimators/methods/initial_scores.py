@@ -57,15 +57,15 @@ class InitialScores(NamedTuple):
         if init is None:
             return None
         estimator = _fitted(init, X, y, sample_weight, classes, groups)
-        predicted, out_of_bag = _predictions(estimator, X), _out_of_bag(estimator)
+        predicted, known = predictions(estimator, X), out_of_bag(estimator)
         if sample_weight is not None:
             kept = read_sample_weight(sample_weight, len(predicted)) > 0
-            if out_of_bag is not None and len(out_of_bag) == len(kept):  # forests of Hornbeam left them out
-                out_of_bag = out_of_bag[kept]
+            if known is not None and len(known) == len(kept):  # forests of Hornbeam left them out
+                known = known[kept]
             predicted = predicted[kept]
-        if out_of_bag is not None:  # NaN for a row in every sample
-            predicted = np.where(np.isnan(out_of_bag), predicted, out_of_bag)
-        return cls(estimator, _scores(estimator, predicted, loss), out_of_bag is not None)
+        if known is not None:  # NaN for a row in every sample
+            predicted = np.where(np.isnan(known), predicted, known)
+        return cls(estimator, _scores(estimator, predicted, loss), known is not None)
 
 
 def predicted_scores(estimator: Any, X: Any, loss: Loss) -> Floats:
@@ -75,7 +75,7 @@ def predicted_scores(estimator: Any, X: Any, loss: Loss) -> Floats:
             f"X is a path of files or a Source, and init is a {type(estimator).__name__}, which takes rows in memory "
             "alone; expected an array or a data frame. Read the files first (pandas.read_parquet, say)."
         )
-    return _scores(estimator, _predictions(estimator, X), loss)
+    return _scores(estimator, predictions(estimator, X), loss)
 
 
 def _fitted(
@@ -92,15 +92,7 @@ def _fitted(
     parameters = estimator.get_params(deep=False)
     if parameters.get("bootstrap") is True and parameters.get("oob_score") is False:
         estimator.set_params(oob_score=True)
-    options = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if options and not has_fit_parameter(estimator, "sample_weight"):
-        raise ParameterError(
-            f"init is a {type(init).__name__}, whose fit takes no sample_weight; expected one that does. Pass another "
-            "init, or no weights."
-        )
-    if groups is not None and has_fit_parameter(estimator, "groups"):
-        options["groups"] = groups
-    estimator.fit(X, y, **options)
+    estimator.fit(X, y, **fit_options("init", estimator, sample_weight, groups))
     fitted: Any = getattr(estimator, "classes_", classes)
     if classes is not None and not np.array_equal(fitted, classes):
         raise ParameterError(
@@ -110,14 +102,27 @@ def _fitted(
     return estimator
 
 
-def _predictions(estimator: Any, X: Any) -> Floats:
+def fit_options(name: str, estimator: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:
+    """Return the weights, and the groups if its `fit` takes them, for the estimator that is the parameter `name`."""
+    options = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if options and not has_fit_parameter(estimator, "sample_weight"):
+        raise ParameterError(
+            f"{name} is a {type(estimator).__name__}, whose fit takes no sample_weight; expected one that does. Pass "
+            f"another {name}, or no weights."
+        )
+    if groups is not None and has_fit_parameter(estimator, "groups"):
+        options["groups"] = groups
+    return options
+
+
+def predictions(estimator: Any, X: Any) -> Floats:
     """Predict probabilities, or numbers as one column."""
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X), np.float64)
     return np.asarray(estimator.predict(X), np.float64).reshape(-1, 1)
 
 
-def _out_of_bag(estimator: Any) -> Floats | None:
+def out_of_bag(estimator: Any) -> Floats | None:
     """Return the out-of-bag predictions in the shape of the others; None if there are none."""
     for name in ("oob_decision_function_", "oob_prediction_"):
         if hasattr(estimator, name):

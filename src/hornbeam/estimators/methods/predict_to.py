@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from os import PathLike
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hornbeam.data.engine import LocalEngine
+from hornbeam.checks import check_path
+from hornbeam.data.engine import resolve_engine
 from hornbeam.data.hashes import fingerprint
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.methods.reads_rows import ReadsRows
-from hornbeam.estimators.parameters.validators import n_threads
 from hornbeam.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class PredictsTo(ReadsRows):
     def predict_to(
         self,
         X: Any,
-        target: str | PathLike[str],
+        path: str | PathLike[str],
         *,
         keep: Sequence[str] = (),
         engine: Any = None,
@@ -42,7 +43,7 @@ class PredictsTo(ReadsRows):
         ----------
         X : path, paths or Source, or array-like or data frame of shape (n_rows, n_features)
             The rows. Of files, only the columns that the model uses are read, one row group at a time.
-        target : str or path
+        path : str or path
             The folder; created if it does not exist. It has one file for each row group of X, in the same order.
         keep : sequence of str, default=()
             Columns of the files to copy beside the predictions, an identifier for example.
@@ -84,14 +85,12 @@ class PredictsTo(ReadsRows):
         4
         """
         _ = self._schema  # checks that the estimator is fitted
-        single = copy(self)
-        single.n_jobs = 1  # the engine has the threads
-        return self._write(X, target, _EstimatorColumns.of(single), keep, engine)
+        return self._write(X, path, EstimatorColumns.of(self), keep, engine)
 
     def _write(
         self,
         X: Any,
-        target: str | PathLike[str],
+        path: str | PathLike[str],
         columns: PredictionColumns,
         keep: Sequence[str],
         engine: Any,
@@ -99,17 +98,14 @@ class PredictsTo(ReadsRows):
         from hornbeam.data.files.paths import need_arrow  # imported only for files: they are slow to import
         from hornbeam.out_of_core.predict import write_predictions
 
+        check_path("path", path)
         need_arrow()
-        engine = LocalEngine(n_threads(self.n_jobs)) if engine is None else engine
+        engine = resolve_engine(engine, n_threads(self.n_jobs))
         source = self._open_rows(X, engine=engine, keep=keep)
         schema, used = self._schema, sorted(self._used_features())
         return write_predictions(
-            source, schema, used, columns, target, identity=columns.identity, engine=engine, keep=keep
+            source, schema, used, columns, path, identity=columns.identity, engine=engine, keep=keep
         )
-
-    def _decided(self, table: Table) -> tuple[Any, Any]:
-        """Return the codes of the predicted classes, and the probabilities."""
-        raise NotImplementedError
 
 
 class TreePredictsTo(PredictsTo):
@@ -120,7 +116,7 @@ class TreePredictsTo(PredictsTo):
     def predict_to(
         self,
         X: Any,
-        target: str | PathLike[str],
+        path: str | PathLike[str],
         *,
         keep: Sequence[str] = (),
         level: float | None = None,
@@ -134,7 +130,7 @@ class TreePredictsTo(PredictsTo):
         ----------
         X : path, paths or Source, or array-like or data frame of shape (n_rows, n_features)
             The rows. Of files, only the columns that the tree uses are read, one row group at a time.
-        target : str or path
+        path : str or path
             The folder; created if it does not exist. It has one file for each row group of X, in the same order.
         keep : sequence of str, default=()
             Columns of the files to copy beside the predictions, an identifier for example.
@@ -191,36 +187,47 @@ class TreePredictsTo(PredictsTo):
         _ = self._schema  # checks that the estimator is fitted
         from hornbeam.estimators.inputs.prediction_columns import TreeColumns
 
-        return self._write(X, target, TreeColumns(self.tree_, level, leaf, reasons), keep, engine)
+        return self._write(X, path, TreeColumns(self.tree_, level, leaf, reasons), keep, engine)
 
 
 @dataclass(frozen=True, slots=True)
-class _EstimatorColumns:
-    """Columns of the predictions of an estimator of several trees or of rules."""
+class EstimatorColumns:
+    """Columns of the predictions of an estimator of several trees or of rules.
+
+    `options` are those of its method `_more_columns`, if it has any.
+    """
 
     estimator: Any
     classes: tuple[Any, ...]
+    options: Mapping[str, Any]
 
     @classmethod
-    def of(cls, estimator: Any) -> Self:
+    def of(cls, estimator: Any, options: Mapping[str, Any] | None = None) -> Self:
+        """Make the columns of an estimator that can be hashed, with one thread."""
         if hasattr(estimator, "init_"):
             raise ParameterError(
                 f"this {type(estimator).__name__} starts from a fitted {type(estimator.init_).__name__} (init), which "
                 "has no digest; expected one without init. Predict the parts yourself."
             )
-        return cls(estimator, tuple(estimator.classes_.tolist()) if hasattr(estimator, "classes_") else ())
+        single = copy(estimator)
+        single.n_jobs = 1  # the engine has the threads
+        classes = tuple(estimator.classes_.tolist()) if hasattr(estimator, "classes_") else ()
+        return cls(single, classes, options or {})
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"model": _digest(self.estimator)}
+        """The digest of the model, and the options."""
+        return {"model": _digest(self.estimator), **self.options}
 
     def __call__(self, table: Table) -> dict[str, Any]:
+        """Predict the rows of a table."""
         if not self.classes:
             return {"prediction": self.estimator.predict(table)}
         from hornbeam.estimators.inputs.prediction_columns import class_columns
 
         codes, probability = self.estimator._decided(table)
-        return class_columns(self.classes, codes, list(probability.T))
+        columns = class_columns(self.classes, codes, list(probability.T))
+        return columns | self.estimator._more_columns(table, **self.options) if self.options else columns
 
 
 def _digest(estimator: Any) -> str:

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from typing import Any, Self
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn import callback
 except ImportError:  # scikit-learn before 1.9
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:
         """Placeholder: scikit-learn before 1.9 has no callbacks."""
 
     def with_callbacks(method: Any) -> Any:
         """Return the method unchanged."""
         return method
-
-
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+else:
+    CallbackSupportMixin = callback.CallbackSupportMixin  # type: ignore[misc]
+    with_callbacks = callback.with_callbacks
 
 _PARTS = 100
 

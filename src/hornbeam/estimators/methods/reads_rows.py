@@ -7,6 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.reading.raw_columns import is_named_rows, renamed_columns_error
@@ -14,8 +15,9 @@ from hornbeam.data.rows import is_collection, is_source_like, open_rows, read_ro
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Source, blank_columns, read_features
 from hornbeam.data.table import Table
-from hornbeam.errors import warn
+from hornbeam.errors import DataError, warn
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
+from hornbeam.tree.decision import Costs
 
 if TYPE_CHECKING:
     from hornbeam.explain.unseen import Unseen
@@ -58,7 +60,7 @@ class ReadsRows(ColumnsByName):
         Returns
         -------
         Unseen
-            Counts, without any values of the rows: print it, log it, or convert it with `to_dict`.
+            Counts, without any values of the rows: print it, log it, or convert it with `to_frame` or `to_dict`.
 
         Examples
         --------
@@ -71,17 +73,67 @@ class ReadsRows(ColumnsByName):
         table = self._read(X)
         from hornbeam.explain.unseen import unseen  # imported only when needed
 
-        return unseen(table, self._used_features())
+        return unseen(table, self._used_features())._from_rows(X)
 
-    def _read(self, X: Any, y: Any = None) -> Table:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Compute the accuracy of a classifier, or the coefficient of determination (R²) of a regressor.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), path, paths, Source or dask collection
+            Rows like those of `fit`.
+        y : array-like of shape (n_rows,) or str, default=None
+            The classes or numbers to compare with; the name of a column of files, or of a dask frame.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            Row weights, as `y`.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
+        if is_collection(X):
+            from hornbeam.engines.dask_rows import compute_columns  # imported only for collections
+
+            predicted = self.predict(X)  # type: ignore[attr-defined]
+            predicted, y, sample_weight = compute_columns(X, predicted, y=y, sample_weight=sample_weight)
+        elif is_source_like(X):
+            y, predicted, sample_weight = self._scored(X, y, sample_weight)
+        else:
+            predicted = self.predict(X)  # type: ignore[attr-defined]
+        from sklearn.metrics import accuracy_score, r2_score  # slow to import
+
+        measure = r2_score if isinstance(self, RegressorMixin) else accuracy_score
+        try:
+            return float(measure(y, predicted, sample_weight=sample_weight))
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                "y and sample_weight cannot be compared with the predictions; expected one label or number, and one "
+                "weight, per row of X."
+            ) from error
+
+    def _scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Return the target, the predictions and the weights of all rows of files."""
+        schema, used = self._schema, self._used_features()
+        source = open_rows(X, y, sample_weight, schema=schema, needed=used, target_kind=schema.target_kind)
+        parts = []
+        for partition in source.partitions():
+            table = read_features(source, partition, schema, used)
+            numbers = table.numeric_target
+            true = self.classes_[table.target] if numbers is None else numbers.values  # type: ignore[attr-defined]
+            parts.append((true, self.predict(table), table.row_weights))  # type: ignore[attr-defined]
+        true, predicted, weight = map(np.concatenate, zip(*parts, strict=True))
+        return true, predicted, weight
+
+    def _read(self, X: Any, y: Any = None, weight: Any = None) -> Table:
         """Read rows in any form into a table, with the checks of names for rows in memory."""
         schema = self._schema
         if not isinstance(X, np.ndarray):
             if isinstance(X, Table) or is_source_like(X):
-                return read_rows(X, y, schema=schema)
+                return read_rows(X, y, weight, schema=schema)
             if is_named_rows(X):
-                return Table.read(X, y, schema=schema, needed=self._used_features())
-        table = Table.read(X, y, schema=schema)
+                return Table.read(X, y, sample_weight=weight, schema=schema, needed=self._used_features())
+        table = Table.read(X, y, sample_weight=weight, schema=schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
             own = type(self).__name__
@@ -94,12 +146,14 @@ class ReadsRows(ColumnsByName):
             raise renamed_columns_error(table.names or (), schema.names)
         return table
 
-    def _open_rows(self, X: Any, y: Any = None, *, engine: Any = None, keep: Sequence[str] = ()) -> Source:
+    def _open_rows(
+        self, X: Any, y: Any = None, weight: Any = None, *, engine: Any = None, keep: Sequence[str] = ()
+    ) -> Source:
         """Open rows in any form; of files, the features that the model uses are read."""
         schema = self._schema
         if not is_source_like(X):
-            X, y = self._read(X, y), None
-        return open_rows(X, y, schema=schema, needed=self._used_features(), engine=engine, keep=keep)
+            X, y, weight = self._read(X, y, weight), None, None
+        return open_rows(X, y, weight, schema=schema, needed=self._used_features(), engine=engine, keep=keep)
 
     def _set_fitted(self, fitted: Any, names: tuple[str, ...] | None) -> None:
         """Set the fitted tree, forest or rules, and the names of the columns if X had names."""
@@ -121,16 +175,21 @@ def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
     def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(X, np.ndarray):
             return method(self, X, *args, **kwargs)
+        costs = kwargs.get("costs")
         if is_collection(X):
             from hornbeam.engines.dask_rows import predict_collection  # imported only for collections
 
+            kwargs = kwargs if costs is None else {**kwargs, "costs": Costs.of(costs, self.classes_.tolist())}
             empty = method(self, _no_rows(self._schema), *args, **kwargs)
             return predict_collection(X, self, method.__name__, args, kwargs, empty)
         if not is_source_like(X):
             return method(self, X, *args, **kwargs)
         source, schema, used = self._open_rows(X), self._schema, self._used_features()
+        matrix = None if costs is None else Costs.of(costs, self.classes_.tolist(), source.n_rows).matrix
         whole: Any = None
         for partition in source.partitions():
+            if matrix is not None and matrix.ndim == 3:
+                kwargs["costs"] = matrix[partition.begin : partition.end]
             part = method(self, read_features(source, partition, schema, used), *args, **kwargs)
             whole = _allocate(part, source.n_rows) if whole is None else whole
             _assign(part, whole, partition.begin)

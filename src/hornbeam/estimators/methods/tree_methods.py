@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn import get_config
 from sklearn.utils import estimator_html_repr
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.rows import is_source_like, read_rows
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.rows import is_source_like, open_rows, read_rows
+from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.fit_tree import Fitted, fit_tree, known_shares
 from hornbeam.estimators.inputs.fit_warnings import warn_about_rows
@@ -24,14 +28,17 @@ from hornbeam.estimators.methods.locks import exclusive, serialised
 from hornbeam.estimators.methods.predict_to import TreePredictsTo
 from hornbeam.estimators.methods.progress import Progress, with_callbacks
 from hornbeam.estimators.methods.reads_rows import accepts_source
-from hornbeam.estimators.methods.update import forget, update
+from hornbeam.estimators.methods.update import forget, recount, update
 from hornbeam.estimators.parameters.fields import TreeParameters
-from hornbeam.estimators.parameters.recipes import has_teacher, tree_fitter
-from hornbeam.estimators.parameters.validators import n_threads, number, size
+from hornbeam.estimators.parameters.recipes import FROM_TREE, has_own_teacher, tree_fitter
+from hornbeam.estimators.parameters.validators import boolean, number, size
 from hornbeam.smoothing.teacher_prior import is_distilled
-from hornbeam.tree.route import decision_path, route, row_predictor
+from hornbeam.tree.few_rows import few_rows_of
+from hornbeam.tree.route import decide_rows, decision_path, predict_rows, route, row_predictor
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning import SizePath, calibrate_intervals, size_path
+from hornbeam.tree.unwrap import single_tree
+from hornbeam.tuning.calibrate import calibrate_intervals
+from hornbeam.tuning.size_choice import SizePath, size_path
 from hornbeam.typing import Counts, Floats, Indices
 
 if TYPE_CHECKING:
@@ -45,18 +52,9 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
     """Methods of an estimator with one fitted tree in `tree_`."""
 
     tree_: Tree
+    # How to fit is no property of rows, so scikit-learn does not route it.
+    __metadata_request__fit: ClassVar[Any] = dict.fromkeys(("engine", "grow_rows", "memory", "cache"), UNUSED)
     _shares: Counts | None = None  # a numeric target has no fractional rows
-
-    def __sklearn_clone__(self) -> Self:
-        """Clone the parameters, unless they do not describe how the tree was fitted."""
-        tree = getattr(self, "tree_", None)
-        if tree is not None and is_distilled(tree) and not has_teacher(self):
-            raise ParameterError(
-                "This tree was made by hornbeam.distill, and its parameters do not describe it: a clone would be "
-                "another model. Call hornbeam.distill on the training rows of each fold, or pass "
-                "sklearn.frozen.FrozenEstimator(tree) to use it as it is."
-            )
-        return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
 
     @exclusive
     @with_callbacks
@@ -98,9 +96,10 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             default tree are then chosen on another sample than in memory. None: 2**29. The process needs about 2.5
             times as much for rows that are read into memory.
         cache : path or False, default=None
-            Folder for the encoded rows of files that do not fit in memory. None: a temporary one, or none on a
-            cluster. False: no cache, the files are read again for each level. The files of a dask collection are
-            written to a temporary folder in this one, which all workers must see under this name.
+            Folder for the encoded rows of files that do not fit in memory, and for the tree so far: the same call
+            continues an interrupted fit. None: a temporary folder, or none on a cluster. False: no cache, the files
+            are read again for each level. The files of a dask collection are written to a temporary folder in this
+            one, which all workers must see under this name.
 
         Returns
         -------
@@ -112,6 +111,11 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             Progress(self, X, y, sample_weight) as progress,
             open_training(self, X, y, sample_weight, groups, engine, cache) as training,
         ):
+            own_teacher = None
+            if has_own_teacher(self):
+                from hornbeam.estimators.methods.teacher import Teacher  # imports ensembles, which are slow
+
+                own_teacher = Teacher.of(self, training.rows, X, y, sample_weight, groups, grow_rows)
             fitted = fit_tree(
                 self,
                 training.rows,
@@ -122,10 +126,65 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
                 n_jobs=self.n_jobs,
                 on_progress=progress.listener(training.rows.n_rows),
                 warn=warn_about_rows,
+                own_teacher=own_teacher,
             )
             # Last, so that a failed fit leaves the old attributes.
             self._set_fitted_tree(fitted, training.classes)
         return self
+
+    @classmethod
+    def from_tree(cls, tree: Any) -> Self:
+        """Make a fitted estimator of a tree, so that a tree from elsewhere has all methods.
+
+        Parameters
+        ----------
+        tree : Tree
+            Of another library (`hornbeam.interop`), from a file, smoothed, pruned or made by hand. The tree of a fitted
+            estimator is taken too.
+
+        Returns
+        -------
+        estimator
+            Fitted, with this tree in `tree_`, and with ``preset="from_tree"``: its parameters do not describe the tree.
+            Costs and class weights are those of the tree's decision rule. `fit`, also that of a clone, raises an
+            error: make an estimator with the parameters that you want.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from hornbeam import TreeClassifier
+        >>> from hornbeam.interop import from_sklearn
+        >>> from hornbeam.smoothing import HGS
+        >>> X, y = load_iris(return_X_y=True)
+        >>> other = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+        >>> clf = TreeClassifier.from_tree(HGS()(from_sklearn(other)))
+        >>> clf
+        TreeClassifier(preset='from_tree')
+        >>> clf.predict_proba(X[:1]).round(3)
+        array([[0.974, 0.013, 0.013]])
+        """
+        tree = single_tree(tree)
+        estimator, schema, decision = cls(FROM_TREE), tree.schema, tree.decision
+        if schema.is_regression == hasattr(cls, "predict_proba"):
+            found, fit = ("means", "TreeRegressor") if schema.is_regression else ("classes", "TreeClassifier")
+            raise ParameterError(
+                f"the tree predicts {found}; expected a tree for a {cls.__name__}. Pass it to {fit}.from_tree."
+            )
+        classes = None
+        if not schema.is_regression:
+            labels = list(schema.classes)
+            classes = np.array(labels)
+            if classes.tolist() != labels:  # of several types
+                classes = np.array(labels, object)
+            if decision.costs is not None:
+                estimator.costs = decision.costs.matrix  # type: ignore[attr-defined]
+            if decision.class_weight is not None:
+                weights = zip(labels, decision.class_weight.tolist(), strict=True)
+                estimator.class_weight = dict(weights)  # type: ignore[attr-defined]
+        names = None if schema.has_generated_names else schema.names
+        estimator._set_fitted_tree(Fitted(tree, names, decision.class_weight), classes)
+        return estimator
 
     def _set_fitted_tree(self, fitted: Fitted, classes: NDArray[Any] | None) -> None:
         """Set the fitted attributes."""
@@ -195,15 +254,39 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         ones = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((ones, indices, indptr), shape=(table.n_rows, self.tree_.n_nodes))
 
-    def row_predictor(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
+    def _predict_few_rows(self, X: Any) -> Floats | None:
+        """Predict a few rows of the usual types without a table; None for all others."""
+        tree = self.__dict__.get("tree_")
+        return None if tree is None else few_rows_of(tree).predict(X, named=self._has_names)
+
+    @property
+    def _has_names(self) -> bool:
+        return "feature_names_in_" in self.__dict__
+
+    def _predict_rows(self, X: Any) -> Floats:
+        few = self._predict_few_rows(X)
+        if few is not None:
+            return few
+        table = self._read(X)
+        return predict_rows(self.tree_, table, n_threads(self.n_jobs))
+
+    def row_predictor(self, *, full: bool = False) -> Callable[[Any], tuple[Any, ...]]:
         """Return a function that predicts a single row with the least overhead.
+
+        Parameters
+        ----------
+        full : bool, default=False
+            Whether the function takes a row as `predict` does, such as a dict from names to values, and returns the
+            decision, the prediction and the leaf.
 
         Returns
         -------
         callable
             Takes a row as a float64 array or a tuple of floats. A category is its position in the schema's
             categories; an unseen one is -2 in a nominal column and NaN in an ordinal one; a missing value is NaN.
-            Returns a tuple: the class probabilities, or the one predicted mean.
+            Returns a tuple: the class probabilities, or the one predicted mean. A full one takes a dict, a list of
+            values, a series or a frame of one row. It returns the class, or the mean; the class probabilities, or the
+            mean, as an array; and the node where the row stops.
 
         Examples
         --------
@@ -213,9 +296,30 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         (0.0, 1.0)
         >>> TreeRegressor("cart").fit([[0.0], [1.0]], [2.0, 4.0]).row_predictor()((1.0,))
         (4.0,)
+        >>> clf = TreeClassifier(smoothing=None).fit([[20, "a"], [40, "b"]], ["no", "yes"])
+        >>> clf.row_predictor(full=True)({"x0": 41, "x1": "b"})
+        ('yes', array([0., 1.]), 2)
         """
         check_is_fitted(self, "tree_")
-        return row_predictor(self.tree_)
+        return self._predict_one if boolean("full", full) else row_predictor(self.tree_)
+
+    def _predict_one(self, row: Any) -> tuple[Any, Floats, int]:
+        if self._has_names and hasattr(row, "to_dict") and not hasattr(row, "columns"):
+            row = row.to_dict()  # a series of pandas, by the names of its values
+        X = row if isinstance(row, Mapping) or hasattr(row, "columns") else [row]
+        tree, few_rows = self.tree_, few_rows_of(self.tree_)
+        rows = few_rows.read(X, named=self._has_names)
+        if rows is None:
+            predicted, node = self._predict_rows(X)[0], self.apply(X).item()
+        else:
+            predicted, node = (
+                np.array(few_rows.predict_row(rows[0])),
+                tree.skeleton.router.node_of_row(rows[0]),
+            )
+        if tree.is_regression:
+            return predicted.item(), predicted, node
+        code = tree.decided[node] if tree.predicts_by_node else decide_rows(tree, self._read(X))[0]
+        return tree.schema.classes[code], predicted, node
 
     @serialised
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
@@ -304,6 +408,72 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         forget(self, table, sample_weight)
         return self
 
+    @serialised
+    def recount(self, X: Any, y: Any = None, *, sample_weight: Any = None, engine: Any = None) -> Self:
+        """Replace the evidence of the tree by that of some rows; its splits stay as they are.
+
+        Use it after splits were changed by hand, in the file or with `dataclasses.replace`: the tree still has the
+        counts of its old splits. Or to see what a tree predicts by the counts of other rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows with the columns of the tree. Files are read a part at a time, and need not fit in memory.
+        y : array-like of shape (n_rows,) or str, default=None
+            Their target; for files, the name of the column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows. For files, the name of the column.
+        engine : Engine, default=None
+            What reads and counts the rows of files; None: `n_jobs` threads. The tree does not depend on it.
+
+        Returns
+        -------
+        estimator
+            Itself, with the same splits, gains and decision rule, and the counts of these rows alone. Predictions are
+            estimated with the smoothing strengths that `fit` found.
+
+        Raises
+        ------
+        SchemaError
+            If the columns or the classes are not those of the tree.
+
+        See Also
+        --------
+        update : adds the counts of more rows.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> import numpy as np
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[20], [25], [40], [50]], ["no", "yes", "yes", "yes"]
+        >>> tree = TreeClassifier("cart", max_depth=1).fit(X, y).tree_
+        >>> tree.skeleton.threshold.item(0), tree.evidence.tolist()
+        (22.0, [[1, 3], [1, 0], [0, 3]])
+        >>> edited = replace(tree, skeleton=replace(tree.skeleton, threshold=np.array([30.0, np.nan, np.nan])))
+        >>> TreeClassifier.from_tree(edited).recount(X, y).tree_.evidence.tolist()
+        [[1, 3], [1, 1], [0, 2]]
+        """
+        engine = LocalEngine(n_threads(self.n_jobs)) if engine is None else engine
+        recount(self, self._open_counted(X, y, sample_weight, engine), engine)
+        return self
+
+    def _open_counted(self, X: Any, y: Any, sample_weight: Any, engine: Any = None) -> Source:
+        """Open rows that are counted as in `fit`: rows of a class of weight 0 are left out."""
+        check_is_fitted(self, "tree_")
+        own, schema = is_source_like(X) or isinstance(X, Table), self.tree_.schema
+        y = y if own else self._read_target(y)
+        weights = getattr(self, "class_weight_" if own else "class_weight", None)
+        return open_rows(
+            X,
+            y,
+            sample_weight,
+            class_weight=weights,
+            schema=schema,
+            target_kind=schema.target_kind,
+            engine=engine,
+        )
+
     def edit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, held_out: Any = None, author: str = ""
     ) -> TreeEditor:
@@ -341,15 +511,11 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         """
         from hornbeam.editing.editor import TreeEditor  # slow to import: programs that only predict need not
 
-        check_is_fitted(self, "tree_")
-        own, schema = is_source_like(X) or isinstance(X, Table), self.tree_.schema
-        y = y if own else self._read_target(y)
-        weights = getattr(self, "class_weight_" if own else "class_weight", None)
-        table = read_rows(X, y, sample_weight, class_weight=weights, schema=schema, target=schema.target)
+        table = read_rows(self._open_counted(X, y, sample_weight))
         if isinstance(held_out, tuple) and len(held_out) > 1 and not is_source_like(held_out[0]):
             held_out = (held_out[0], self._read_target(held_out[1]), *held_out[2:])
         on_finish = partial(self._replace_tree, table)
-        return TreeEditor.of(self, table, None, author=author, on_finish=on_finish, held_out=held_out)
+        return TreeEditor._of(self, table, None, author=author, on_finish=on_finish, held_out=held_out)
 
     @serialised
     def _replace_tree(self, table: Table, old: Tree, new: Tree) -> Self:
@@ -402,7 +568,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         check_is_fitted(self)
         weights = {"sample_weight": sample_weight, "class_weight": getattr(self, "class_weight", None)}
         table = Table.read(X, self._read_target(y), groups=groups, schema=self.tree_.schema, **weights)
-        fitter = tree_fitter(self, table)
+        fitter = None if is_distilled(self.tree_) else tree_fitter(self, table)
         self.tree_ = calibrate_intervals(self.tree_, table, fitter, n_jobs=n_threads(self.n_jobs))
         return self
 
@@ -417,10 +583,9 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         tree = getattr(self, "tree_", None)
         if tree is None:
             return own
-        from hornbeam.explain import interval  # imported only for notebooks
-        from hornbeam.export.people.html import to_html
+        from hornbeam.export.people.html import to_html  # imported only for notebooks
 
-        page = to_html(tree, title=type(self).__name__, bounds=partial(interval, tree, 0.9))
+        page = to_html(tree, title=type(self).__name__)
         return f"<div>{page}<details><summary {_STYLE}>Parameters</summary>{own}</details></div>"
 
     def _repr_html_inner(self) -> str:

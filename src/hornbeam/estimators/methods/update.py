@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.data.engine import Engine
+from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.data.weights import to_steps
 from hornbeam.errors import DataError
-from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
+from hornbeam.estimators.fit_tree import known_shares
 from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
+from hornbeam.tree.evidence.count import count_on_all
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
-from hornbeam.tree.tree import Tree
+from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts
 
 
@@ -26,6 +29,17 @@ def forget(estimator: Any, table: Table, sample_weight: Any) -> None:
     """Remove the rows of a table from the evidence."""
     rows = _row_weights(estimator, table, sample_weight, estimator.tree_)
     _resmooth(estimator, remove_rows(estimator.tree_, rows, shares=_shares(estimator)))
+
+
+def recount(estimator: Any, rows: Source, engine: Engine) -> None:
+    """Replace the evidence by that of some rows alone."""
+    counted = count_on_all(estimator.tree_, rows, engine)
+    step = Step.of("recount", rows=rows.n_rows)
+    _resmooth(estimator, counted._edited(history=(*estimator.tree_.history, step)))
+    if counted.skeleton.is_fractional:
+        estimator._shares = (
+            known_shares(counted, rows.table) if isinstance(rows, MemorySource) else counted.weight
+        )
 
 
 def _shares(estimator: Any) -> Counts:
@@ -50,6 +64,12 @@ def _row_weights(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -
 
 def _resmooth(estimator: Any, tree: Tree) -> None:
     """Smooth a tree with new evidence; the estimator changes only if nothing fails."""
+    from hornbeam.smoothing.replay import (  # it imports all smoothers
+        replay,
+        smoothers_of,
+        smoothers_that_give,
+    )
+
     if is_distilled(tree):
         calibration = smoothers_of(estimator.tree_.history[-1:])  # intervals stay calibrated
         smoothed = replay(calibration, with_prior_of(estimator.tree_, tree))

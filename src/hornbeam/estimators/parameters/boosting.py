@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hornbeam.checks import is_whole
 from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
@@ -11,7 +12,6 @@ from hornbeam.errors import ParameterError
 from hornbeam.estimators.parameters.validators import (
     integer,
     is_named,
-    is_whole,
     limit,
     monotone_signs,
     number,
@@ -41,7 +41,7 @@ def boosting_trainer(estimator: Any, table: Table, loss: Loss, can_hold_out: boo
         min_samples_leaf=integer("min_samples_leaf", estimator.min_samples_leaf, 20),
         l2_regularization=number("l2_regularization", estimator.l2_regularization),
         max_features=resolve_features(estimator.max_features, table.schema.n_features),
-        monotone=monotone_signs(estimator.monotonic_cst, table.schema.names),
+        monotonic_cst=monotone_signs(estimator.monotonic_cst, table.schema.names),
     )
     return Boosting(
         loss,
@@ -83,7 +83,7 @@ def _stopping(estimator: Any, n_rows: int, n_outputs: int, can_hold_out: bool) -
     stopping = EarlyStopping(
         fraction=number("validation_fraction", estimator.validation_fraction, 0.1),
         patience=integer("n_iter_no_change", estimator.n_iter_no_change, 10),
-        tolerance=number("tol", estimator.tol, 1e-7),
+        tol=number("tol", estimator.tol, 1e-7),
         folds=folds,
     )
     return stopping if wanted else None

@@ -12,7 +12,7 @@ from typing import Any
 class _GrowingParameters:
     """Parameters of one tree and of forests."""
 
-    nominal: Any = "auto"
+    nominal_split: Any = "auto"
     missing: Any = "auto"
     max_depth: int | None = None
     min_samples_split: float = 2
@@ -53,6 +53,7 @@ class TreeParameters(PathConstraints, _GrowingParameters):
     tolerance: float = 0.0
     slopes: Any = "auto"
     teacher: Any = "auto"
+    fidelity: float = 0.98
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -70,8 +71,6 @@ class ForestParameters(_GrowingParameters):
 
     n_estimators: int = 100
     _: KW_ONLY
-    nominal: str = "subset"
-    missing: str = "own"
     max_features: Any = 1.0
     bootstrap: bool = True
     max_samples: float | None = None
@@ -82,8 +81,9 @@ class ForestParameters(_GrowingParameters):
 class ForestClassifierParameters(ForestParameters):
     """Parameters of a forest of classification trees."""
 
-    criterion: str = "entropy"
+    criterion: Any = "auto"
     max_features: Any = "sqrt"
+    costs: Any = None
     class_weight: Any = None
 
 
@@ -116,12 +116,18 @@ class BoostingParameters(_RoundParameters):
     init: Any = None
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoostingClassifierParameters(BoostingParameters):
+    """Parameters of boosted trees for classes."""
+
+    costs: Any = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoostingRegressorParameters(BoostingParameters):
     """Parameters of boosted regression trees."""
 
-    loss: str = "squared_error"
-    _: KW_ONLY
+    loss: Any = "squared_error"
     quantile: float | None = None
 
 

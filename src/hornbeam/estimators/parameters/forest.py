@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from hornbeam.checks import is_number, is_whole
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.estimators.parameters.recipes import make_grower, smoothing_options
 from hornbeam.estimators.parameters.validators import (
     boolean,
-    is_number,
-    is_whole,
     parameter_error,
     resolve_bins,
     resolve_features,
@@ -20,7 +19,7 @@ from hornbeam.estimators.parameters.validators import (
     smoother_or_pruner,
 )
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import Smoother
+from hornbeam.smoothing.smoother import Smoother
 
 
 def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = None) -> ForestTrainer:
@@ -54,7 +53,7 @@ def _smoothing(
     value: Any, known: dict[str, Callable[[], Smoother]], bootstrap: bool
 ) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
     """Return one smoother for all trees, or the candidates to choose from out of bag."""
-    smoother = smoother_or_pruner("smoothing", value, {"out-of-bag": lambda: None, **known}, None)
+    smoother = smoother_or_pruner("smoothing", value, lambda: {"out-of-bag": lambda: None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, SMOOTHING_CANDIDATES) if chosen else (smoother, ())
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
 
+from hornbeam.checks import is_whole
 from hornbeam.data.schema import Schema
 from hornbeam.errors import HornbeamError, ParameterError
-from hornbeam.estimators.parameters.validators import is_whole, parameter_error
+from hornbeam.estimators.parameters.validators import parameter_error
 from hornbeam.growing.forced_splits import forced_skeleton
 from hornbeam.growing.settings import Interactions
 from hornbeam.tree.skeleton import Skeleton
@@ -20,7 +21,7 @@ _BELOW = "a dict from a feature to the features that may not be used below it"
 _EXPECTED = (
     "a tree, or a dict with a feature, its threshold or groups, and left and right for the splits below"
 )
-_KEYS = ("feature", "threshold", "groups", "missing", "left", "right")
+_KEYS = ("feature", "threshold", "categories", "missing", "left", "right")
 _DEEPEST = 30
 
 
@@ -99,7 +100,7 @@ def resolve_forced(value: Any, schema: Schema) -> Skeleton | None:
     --------
     >>> from hornbeam.data.schema import Feature
     >>> schema = Schema((Feature("age"), Feature("town", "nominal", ("A", "B", "C"))), ("no", "yes"))
-    >>> below = {"feature": "town", "groups": [["A"], ["B", "C"]]}
+    >>> below = {"feature": "town", "categories": [["A"], ["B", "C"]]}
     >>> resolve_forced({"feature": "age", "threshold": 50, "right": below}, schema).feature.tolist()
     [0, -1, 1, -1, -1]
     """
@@ -141,7 +142,7 @@ def _branch(value: Any, split: Any, schema: Schema, depth: int) -> Skeleton:
         schema,
         _column(split["feature"], schema.names),
         threshold=split.get("threshold"),
-        groups=split.get("groups"),
+        categories=split.get("categories"),
         missing=_missing(split),
     )
     # The second first: so the number of the first child stays the same.

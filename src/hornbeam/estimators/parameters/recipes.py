@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from hornbeam.checks import is_whole
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.parameters.fields import TreeClassifierParameters
 from hornbeam.estimators.parameters.path_constraints import (
@@ -21,11 +24,9 @@ from hornbeam.estimators.parameters.validators import (
     boolean,
     choice,
     is_named,
-    is_whole,
     limit,
     lookup,
     monotone_signs,
-    n_threads,
     number,
     parameter_error,
     resolve_bins,
@@ -33,21 +34,24 @@ from hornbeam.estimators.parameters.validators import (
     resolve_seed,
     smoother_or_pruner,
 )
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.forced_splits import forced_splits
-from hornbeam.pruning import PRUNERS, BayesRisk, CostComplexity
+from hornbeam.growing.grower import Grower
+from hornbeam.pruning.pruner import Pruner
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Fitter, Recipe
-from hornbeam.smoothing import HDP, HGS, Borrowing, Smoother
-from hornbeam.smoothing.registry import SMOOTHERS
+from hornbeam.smoothing.borrowing import Borrowing
+from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.decision import Costs
-from hornbeam.tuning import CrossFitted, CrossValidated
+from hornbeam.tuning.cross_fitted import CrossFitted
 
 if TYPE_CHECKING:
     from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
-    from hornbeam.ensembles.distillation.taught import Taught
+    from hornbeam.ensembles.distillation.taught import OwnTeacher, Taught
+    from hornbeam.tuning.cross_validated import CrossValidated
 
 _CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, two slopes per leaf
+FROM_TREE = "from_tree"  #: the preset of an estimator that was made of a tree, and not fitted
 _LEAVES, _DEPTH, _SLOPES = 16, 7, 2
 _MOST_SLOPES = 3
 # Rows of a readable leaf: 2 % of all, but at least 5, and 10 are enough (record 24).
@@ -63,6 +67,7 @@ _USED = frozenset(
         "max_leaf_nodes",
         "slopes",
         "teacher",
+        "fidelity",
         "costs",
         "class_weight",
         "random_state",
@@ -72,40 +77,57 @@ _USED = frozenset(
 
 
 def smoothing_options(*, regression: bool = False, seed: int = 0) -> dict[str, Callable[[], Smoother]]:
-    """Makers of smoothers by the values of the parameter `smoothing`, without "cross-fitted".
-
-    `Borrowing` is left out: its strengths must be fitted, which is what "cross-fitted" does. `seed` is that of `HDP`.
+    """Makers of smoothers by the values of the parameter `smoothing`, without "cross-fitted"; `seed` is that of `HDP`.
 
     Examples
     --------
     >>> list(smoothing_options(regression=True))
-    ['raw', 'm-branch', 'shrinkage']
+    ['raw', 'm-branch', 'hierarchical-shrinkage', 'borrowing']
     """
+    from hornbeam.smoothing.hdp import HDP  # imported only for a name, as all smoothers
+    from hornbeam.smoothing.registry import SMOOTHERS
+
     if regression:
-        return {
-            name: kind for name, kind in SMOOTHERS.items() if kind.for_regression and kind is not Borrowing
-        }
-    known: dict[str, Callable[[], Smoother]] = {**SMOOTHERS, HDP.name: partial(HDP, seed=seed)}
-    del known[Borrowing.name]
-    return known
+        return {name: kind for name, kind in SMOOTHERS.items() if kind.for_regression}
+    return {**SMOOTHERS, HDP.name: partial(HDP, random_state=seed)}
 
 
-def tree_fitter(parameters: Any, rows: Table | Source, n_rows: int | None = None) -> Fitter:
+def pruning_options(*, regression: bool = False) -> dict[str, Callable[[], Pruner | None]]:
+    """Makers of pruners by the values of the parameter `pruning`."""
+    from hornbeam.pruning.registry import PRUNERS  # imported only for a name: it imports all pruners
+
+    named = {name: kind for name, kind in PRUNERS.items() if kind.for_regression or not regression}
+    return {"none": lambda: None, **named}
+
+
+def tree_fitter(
+    parameters: Any, rows: Table | Source, n_rows: int | None = None, *, own_teacher: OwnTeacher | None = None
+) -> Fitter:
     """Make the fitter of one tree; "auto" is the choice of the preset.
 
-    Parameters that are shares of all rows are shares of `n_rows`, the rows that are grown on.
+    Parameters that are shares of all rows are shares of `n_rows`, the rows that are grown on. `own_teacher` is the
+    estimator that is the parameter `teacher`, with the rows as they were passed.
     """
     regression = rows.schema.is_regression
     presets = REGRESSION_PRESETS if regression else PRESETS
+    if is_named(parameters.preset, FROM_TREE):
+        kind = "TreeRegressor" if regression else "TreeClassifier"
+        raise ParameterError(
+            f"preset='from_tree': this estimator was made by {kind}.from_tree, and its parameters do not describe its "
+            f"tree; expected a preset. Make a {kind} with the parameters that you want, or pass the tree itself, tree_."
+        )
     preset = lookup("preset", parameters.preset, {**presets, READABLE: presets["default"]})
     if has_teacher(parameters):
-        return taught_fitter(parameters, rows.n_rows)
+        return _taught_fitter(parameters, rows.n_rows, own_teacher)
     n_rows = rows.n_rows if n_rows is None else n_rows
     grower = _constrained(parameters, make_grower(parameters, preset.grower, rows, n_rows), rows)
     seed = resolve_seed(parameters.random_state)
-    known = {"cross-fitted": Borrowing, **smoothing_options(regression=regression, seed=seed)}
-    smoother = smoother_or_pruner("smoothing", parameters.smoothing, known, preset.smoother)
-    pruners = {name: kind for name, kind in PRUNERS.items() if kind.for_regression or not regression}
+
+    def smoothers() -> dict[str, Callable[[], Smoother]]:
+        return {"cross-fitted": Borrowing, **smoothing_options(regression=regression, seed=seed)}
+
+    smoother = smoother_or_pruner("smoothing", parameters.smoothing, smoothers, preset.smoother)
+    pruners = partial(pruning_options, regression=regression)
     pruner = smoother_or_pruner("pruning", parameters.pruning, pruners, preset.pruner)
     # Invalid costs raise here, not in predict.
     costs = (
@@ -114,22 +136,28 @@ def tree_fitter(parameters: Any, rows: Table | Source, n_rows: int | None = None
     cross_fitted = is_named(parameters.smoothing, "cross-fitted") or (
         is_named(parameters.smoothing, "auto") and isinstance(smoother, Borrowing)
     )
-    by_risk = is_named(parameters.pruning, BayesRisk.name)
+    by_risk = is_named(parameters.pruning, "bayes-risk")
     if by_risk:
         # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
+        from hornbeam.pruning.bayes_risk import BayesRisk  # as other pruners, only when it is named
+
         estimate = None if cross_fitted else smoother
-        pruner = BayesRisk(costs, n_jobs=n_threads(parameters.n_jobs), estimate=estimate)
+        pruner = BayesRisk(costs, estimate=estimate)._with_threads(n_threads(parameters.n_jobs))
     recipe = Recipe(resolve_bins(parameters.max_bins, preset.max_bins), grower, pruner, smoother)
     fitter: Recipe | CrossValidated = recipe
-    if is_named(parameters.pruning, CostComplexity.name):  # its alpha is chosen by cross-validation
+    if is_named(parameters.pruning, "cost-complexity"):  # its alpha is chosen by cross-validation
+        from hornbeam.tuning.cross_validated import CrossValidated  # imported only when it is named
+
         fitter = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
+    tolerance = number("tolerance", parameters.tolerance)
+    number("fidelity", parameters.fidelity, 0.98)
     if not cross_fitted:
         return fitter
     has_penalty = by_risk or (is_named(parameters.pruning, "auto") and pruner is None)
     return _limited(
         CrossFitted(
             replace(recipe, pruner=None) if by_risk else fitter,
-            tolerance=number("tolerance", parameters.tolerance) if has_penalty else None,
+            tolerance=tolerance if has_penalty else None,
             pruner=pruner if by_risk else None,
             seed=seed,
         )
@@ -143,9 +171,9 @@ def _limited(fitter: CrossFitted) -> CrossFitted:
     """
     recipe = fitter.recipe
     if (
-        isinstance(recipe, CrossValidated)
+        not isinstance(recipe, Recipe)
         or fitter.tolerance is None
-        or not any(recipe.grower.monotone or ())
+        or not any(recipe.grower.monotonic_cst or ())
     ):
         return fitter
     grower = replace(recipe.grower, max_leaf_nodes=None)
@@ -160,7 +188,7 @@ def make_grower(parameters: Any, grower: Grower, rows: Table | Source, n_rows: i
     return replace(
         grower,
         criterion=criterion,
-        nominal=choice("nominal", parameters.nominal, Nominal, grower.nominal),
+        nominal_split=choice("nominal_split", parameters.nominal_split, Nominal, grower.nominal_split),
         missing=choice("missing", parameters.missing, Missing, grower.missing),
         max_depth=limit("max_depth", parameters.max_depth),
         min_samples_split=resolve_rows("min_samples_split", parameters.min_samples_split, 2, n_rows),
@@ -168,20 +196,20 @@ def make_grower(parameters: Any, grower: Grower, rows: Table | Source, n_rows: i
         min_weight_fraction_leaf=number("min_weight_fraction_leaf", parameters.min_weight_fraction_leaf),
         min_impurity_decrease=number("min_impurity_decrease", parameters.min_impurity_decrease),
         max_leaf_nodes=limit("max_leaf_nodes", parameters.max_leaf_nodes),
-        monotone=monotone_signs(parameters.monotonic_cst, rows.schema.names),
+        monotonic_cst=monotone_signs(parameters.monotonic_cst, rows.schema.names),
     )
 
 
 def _constrained(parameters: Any, grower: Grower, rows: Table | Source) -> Grower:
     """Set the constraints that only a single tree has."""
     names, forced = rows.schema.names, resolve_forced(parameters.forced_splits, rows.schema)
-    return replace(
-        grower,
-        interactions=interaction_groups(parameters.interaction_cst, names),
-        once_per_path=boolean("once_per_path", parameters.once_per_path),
-        forbidden_below=forbidden_pairs(parameters.forbidden_below, names),
-        forced=None if forced is None else forced_splits(forced),
-    )
+    constraints: dict[str, Any] = {
+        "interaction_cst": interaction_groups(parameters.interaction_cst, names),
+        "once_per_path": boolean("once_per_path", parameters.once_per_path),
+        "forbidden_below": forbidden_pairs(parameters.forbidden_below, names),
+        "forced_splits": None if forced is None else forced_splits(forced),
+    }
+    return replace(grower, **constraints) if any(constraints.values()) else grower
 
 
 def make_smoother(value: Any) -> Smoother | None:
@@ -193,22 +221,22 @@ def make_smoother(value: Any) -> Smoother | None:
     (Laplace(), None)
     """
     # "cross-fitted" is missing: it would have to grow trees.
-    return smoother_or_pruner("smoothing", value, smoothing_options(), HGS())  # type: ignore[no-any-return]
+    return smoother_or_pruner("smoothing", value, smoothing_options, smoothing_options()["hgs"]())  # type: ignore[no-any-return]
 
 
 def has_teacher(estimator: Any) -> bool:
     """Whether the tree of an estimator is fitted to the predictions of a teacher."""
     teacher, readable = estimator.teacher, _is_readable(estimator)
-    if is_named(teacher, "ensemble"):
-        return True
     if is_named(teacher, "auto"):
         return readable or resolve_slopes(estimator.slopes, 0) > 0
+    if is_named(teacher, "ensemble") or has_own_teacher(estimator):
+        return True
     if teacher is not None:
         raise parameter_error(
             "teacher",
             teacher,
-            "'auto', 'ensemble' or None",
-            "Use hornbeam.distill for a teacher of your own.",
+            "'auto', 'ensemble', an estimator or None",
+            "Pass an instance, such as hornbeam.ForestClassifier(); a model file has only the class name of one.",
         )
     if readable or resolve_slopes(estimator.slopes, 0) > 0:
         raise ParameterError(
@@ -218,7 +246,15 @@ def has_teacher(estimator: Any) -> bool:
     return False
 
 
-def taught_fitter(estimator: Any, n_rows: int) -> Taught:
+def has_own_teacher(estimator: Any) -> bool:
+    """Whether the teacher of a tree is an estimator, and not one of Hornbeam by name."""
+    teacher = estimator.teacher
+    return not isinstance(teacher, type) and (
+        hasattr(teacher, "predict") or hasattr(teacher, "predict_proba")
+    )
+
+
+def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taught:
     """Make the fitter of an estimator with a teacher, for a number of rows."""
     # Imported only when needed: ensembles are slow to import.
     from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED, Distillation
@@ -237,16 +273,16 @@ def taught_fitter(estimator: Any, n_rows: int) -> Taught:
             f"min_samples_leaf={shown(estimator.min_samples_leaf)}: a tree with a teacher uses it up to "
             f"max_leaf_nodes={MOST_SEARCHED}; expected no more leaves, or the default."
         )
-    return Taught(
-        Distillation(
-            synthetic_rows=small_tree_rows(resolve_seed(estimator.random_state), leaves),
-            max_leaf_nodes=leaves,
-            max_depth=depth,
-            slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
-            min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
-            min_real_rows=least,
-        )
+    distillation = Distillation(
+        number("fidelity", estimator.fidelity, 0.98),
+        synthetic_rows=small_tree_rows(resolve_seed(estimator.random_state), leaves),
+        max_leaf_nodes=leaves,
+        max_depth=depth,
+        slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
+        min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
+        min_real_rows=least,
     )
+    return Taught(distillation, own)
 
 
 def small_tree_rows(seed: int, max_leaf_nodes: int | None) -> SyntheticRows:
@@ -287,16 +323,20 @@ def _is_readable(estimator: Any) -> bool:
 
 
 def _refuse_unused(estimator: Any) -> None:
-    defaults = {name: one.default for name, one in signature(type(estimator)).parameters.items()}
+    """Raise `ParameterError` with the name of every parameter that is set and that a teacher does not use."""
+    found = []
     for field in fields(TreeClassifierParameters):
-        name, value = field.name, getattr(estimator, field.name, None)
-        if name in _USED or name not in defaults or (name == "monotonic_cst" and _constrains_nothing(value)):
+        name, value = field.name, getattr(estimator, field.name, field.default)
+        if name in _USED or (name == "monotonic_cst" and _constrains_nothing(value)):
             continue
-        if value is not defaults[name] and value != defaults[name]:
-            raise ParameterError(
-                f"{name}={shown(value)}: a tree with a teacher does not use it; expected the default. Its size is "
-                "set by max_leaf_nodes, max_depth and slopes."
-            )
+        if value is not field.default and np.any(value != field.default):
+            found.append(f"{name}={shown(value)}")
+    if found:
+        which = "it; expected the default" if len(found) == 1 else "them; expected the defaults"
+        raise ParameterError(
+            f"{', '.join(found)}: a tree with a teacher does not use {which}. Its size is set by max_leaf_nodes, "
+            "max_depth, slopes and fidelity."
+        )
 
 
 def _constrains_nothing(monotonic_cst: Any) -> bool:

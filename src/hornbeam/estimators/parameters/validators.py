@@ -7,19 +7,16 @@ from math import ceil, isqrt
 from numbers import Integral, Real
 from typing import Any
 
-from joblib import cpu_count
-
+from hornbeam.checks import MOST, check_flags, is_number, is_whole
 from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.errors import ParameterError, shown
 
-_MOST = 2**63 - 1  # largest integer of the kernels
 _MOST_TREES = 1_000_000
-_MOST_THREADS = 1_024
 
 
 def parameter_error(name: str, value: Any, expected: str, advice: str) -> ParameterError:
     """Return the error for a wrong parameter: found, expected, advice."""
-    if isinstance(value, Integral) and abs(int(value)) > _MOST:
+    if isinstance(value, Integral) and abs(int(value)) > MOST:
         expected += ", of at most 64 bits"
     return ParameterError(f"{name}={shown(value)}: expected {expected}. {advice}")
 
@@ -43,10 +40,24 @@ def is_named(value: Any, name: str) -> bool:
     return isinstance(value, str) and str(value) == name
 
 
-def lookup[T](name: str, value: Any, known: Mapping[str, T]) -> T:
-    """Return the value of a known name."""
+def teacher_name(teacher: Any) -> str:
+    """Return the class name of an estimator that teaches a tree, for its history and its file.
+
+    Examples
+    --------
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from hornbeam import ForestClassifier
+    >>> teacher_name(ForestClassifier()), teacher_name(FrozenEstimator(ForestClassifier()))
+    ('ForestClassifier', 'ForestClassifier')
+    """
+    name = type(teacher).__name__
+    return type(teacher.estimator).__name__ if name == "FrozenEstimator" else name
+
+
+def lookup[T](name: str, value: Any, known: Mapping[str, T], others: str = "") -> T:
+    """Return the value of a known name; `others` are other values to name in the error."""
     if not isinstance(value, str) or str(value) not in known:
-        raise unknown_name_error(name, value, known)
+        raise unknown_name_error(name, value, known, others)
     return known[str(value)]
 
 
@@ -61,46 +72,34 @@ def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) 
     raise unknown_name_error(name, value, ["auto", *choices])
 
 
-def smoother_or_pruner(name: str, value: Any, known: Mapping[str, Callable[[], Any]], default: Any) -> Any:
-    """Return a smoother or pruner, passed by name or as an object, or None; "auto" is the default."""
+def smoother_or_pruner(
+    name: str, value: Any, known: Callable[[], Mapping[str, Callable[[], Any]]], default: Any
+) -> Any:
+    """Return a smoother or pruner, passed by name or as an object, or None; "auto" is the default.
+
+    `known` returns the makers by name.
+    """
     if isinstance(value, str):
         if value == "auto":
             return default
-        if str(value) in known:  # str() because a subclass may have another hash
-            return known[str(value)]()
+        makers = known()
+        if str(value) in makers:  # str() because a subclass may have another hash
+            return makers[str(value)]()
     elif value is None or (callable(value) and not isinstance(value, type)):
         return value
-    raise unknown_name_error(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
-
-
-def is_whole(value: object) -> bool:
-    """Whether a value is an integer of at most 64 bits; booleans are not."""
-    whole = type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
-    return whole and -_MOST <= int(value) <= _MOST  # type: ignore[call-overload]
-
-
-def is_number(value: object) -> bool:
-    """Whether a value is a number that fits a float; booleans are not."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        float(value)
-    except (OverflowError, ValueError):
-        return False
-    return True
+    raise unknown_name_error(name, value, ["auto", *known()], ", None for none, or a step from tree to tree")
 
 
 def boolean(name: str, value: Any) -> bool:
     """Return True or False."""
-    if isinstance(value, bool):
-        return value
-    raise parameter_error(name, value, "True or False", f"Pass {name}=True, say.")
+    check_flags(**{name: value})
+    return bool(value)
 
 
 def limit(name: str, value: Any, example: str = "5") -> int | None:
     """Return an integer, or None for no limit."""
     if value is None or is_whole(value):
-        return value  # type: ignore[no-any-return]
+        return value
     hint = f"Pass {name}=None or {name}={example}, say."
     raise parameter_error(name, value, "a whole number, or None for no limit", hint)
 
@@ -204,24 +203,3 @@ def monotone_signs(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None
     if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
         raise parameter_error("monotonic_cst", value, expected, "Pass None for no constraints.")
     return tuple(map(int, signs))
-
-
-def n_threads(n_jobs: Any) -> int:
-    """Return the number of threads for scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one.
-
-    Only cores that this process may use count, within the limits of its container.
-
-    Examples
-    --------
-    >>> n_threads(None), n_threads(3)
-    (1, 3)
-    """
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > _MOST_THREADS:
-        raise ParameterError(
-            f"n_jobs={shown(n_jobs)}: expected None, a whole number of threads up to {_MOST_THREADS:,}, or -1 for all "
-            "cores. Pass n_jobs=1 for a single one."
-        )
-    count = int(n_jobs)
-    return count if count > 0 else max(1, int(cpu_count()) + 1 + count)

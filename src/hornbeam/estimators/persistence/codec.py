@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError, SchemaError, StorageError, TreeError
 from hornbeam.estimators.fit_tree import Fitted
-from hornbeam.estimators.parameters.validators import resolve_bins
+from hornbeam.estimators.parameters.validators import is_named, resolve_bins, teacher_name
 from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
 from hornbeam.estimators.persistence.parameters import (
     build_estimator,
@@ -27,8 +27,10 @@ from hornbeam.estimators.persistence.parameters import (
     encode_parameters,
     encode_step,
 )
-from hornbeam.storage import Model
-from hornbeam.tree import Step, Tree
+from hornbeam.smoothing.teacher_prior import is_distilled
+from hornbeam.storage.model import Model
+from hornbeam.tree import Step
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
@@ -43,6 +45,7 @@ REGISTRY = {
     "BoostedTreesClassifier": ("boosted_classifier", "regression trees"),
     "BoostedTreesRegressor": ("boosted_regressor", "regression trees"),
     "BoostedTreesRanker": ("ranker", "regression trees"),
+    "SmoothedClassifier": ("smoothed_classifier", "trees"),
 }
 
 
@@ -72,6 +75,10 @@ def pack_estimator(estimator: Any, name: str) -> Model:
     family, settings = _FAMILIES[estimator._fitted], estimator.get_params(deep=False)
     if family.content == "rules":
         settings["estimator"] = _encode_source(estimator.estimator, estimator.source_tree_)
+    elif family.content == "trees" and not isinstance(settings.get("estimator"), (str, NoneType)):
+        settings["estimator"] = teacher_name(settings["estimator"])
+    if family.content == "trees" and settings.get("costs", 0) is None:
+        del settings["costs"]  # as before it existed
     names, classes = (getattr(estimator, one, None) for one in ("feature_names_in_", "classes_"))
     learned = _common(names, classes, getattr(estimator, "class_weight_", None)) | family.encode(estimator)
     fitted = getattr(estimator, "source_tree_", getattr(estimator, estimator._fitted))
@@ -86,7 +93,7 @@ def tree_model(settings: Mapping[str, Any], fitted: Fitted, classes: NDArray[Any
     Examples
     --------
     >>> from hornbeam.recipe import PRESETS
-    >>> from hornbeam.data import Table
+    >>> from hornbeam.tree import Table
     >>> tree = PRESETS["id3"].fit(Table.read([[0.0], [1.0]], [0, 1]))
     >>> tree_model({}, Fitted(tree, None), np.array([0, 1])).learned
     {'named': False, 'classes': 'int64'}
@@ -157,6 +164,13 @@ def _restore_tree(estimator: Any, model: Model) -> Tree:
         resolve_bins(estimator.max_bins, None)  # candidates and edits use it
     except ParameterError as error:
         raise StorageError(str(error)) from error
+    if (
+        is_distilled(model.tree)
+        and is_named(estimator.preset, "default")
+        and is_named(estimator.slopes, "auto")
+        and is_named(estimator.teacher, "auto")
+    ):  # a file of 0.1.0rc1: by these parameters, a fit would make a tree without a teacher
+        estimator.teacher = "unknown"
     if not model.schema.is_regression:
         estimator._shares = _shares(model.learned.get("shares"), model.tree)
     return model.tree
@@ -196,6 +210,48 @@ def _restore_forest(estimator: Any, model: Model) -> Any:
         return Forest(model.trees, model.learned.get("temperature", 1.0))
     except TreeError as error:
         raise StorageError(str(error)) from error
+
+
+def _encode_smoothed(estimator: Any) -> dict[str, Any]:
+    reading = estimator._reading
+    return {
+        "reading": Step.of(
+            "reading",
+            integer_coded=tuple(sorted(reading.integer_coded)),
+            to_integer=reading.to_integer,
+            zero_is_missing=tuple(sorted(reading.zero_is_missing)),
+            zero=float(reading.zero),
+            impurity=estimator._impurity,
+        )
+    }
+
+
+def _restore_smoothed(estimator: Any, model: Model) -> Any:
+    from hornbeam.ensembles import Forest
+    from hornbeam.interop.input_conventions import InputConventions
+
+    found, columns = dict(model.learned["reading"].parameters), range(model.schema.n_features)
+    match found:
+        case {
+            "integer_coded": tuple(coded),
+            "to_integer": "trunc" | "floor" as rounding,
+            "zero_is_missing": tuple(zeros),
+            "zero": float(zero),
+            "impurity": "gini" | "entropy" as impurity,
+        } if (
+            len(found) == 5
+            and zero >= 0
+            and all(type(one) is int and one in columns for one in coded + zeros)
+        ):
+            estimator._reading = InputConventions(
+                model.schema, frozenset(coded), rounding, frozenset(zeros), zero
+            )
+            estimator._impurity = impurity
+        case _:
+            raise StorageError(
+                f"the reading is {model.learned['reading']!s:.80}; expected how another library reads its columns"
+            )
+    return Forest(model.trees)
 
 
 def _encode_boosted(estimator: Any) -> dict[str, Any]:
@@ -338,5 +394,6 @@ _FAMILIES = {
         _encode_boosted,
         _restore_boosted,
     ),
+    "_forest": _Family("trees", (_Entry("reading", Step),), _encode_smoothed, _restore_smoothed),
     "rules_": _Family("rules", (_Entry("rules", tuple), _Entry("default")), _encode_rules, _restore_rules),
 }

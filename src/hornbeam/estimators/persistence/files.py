@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from hornbeam import storage
+from hornbeam.checks import check_number
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators.persistence.codec import REGISTRY, estimator_class, pack_estimator, unpack_estimator
-from hornbeam.growing import Grower
-from hornbeam.storage import Difference, Model
-from hornbeam.tree import Tree
+from hornbeam.growing.grower import Grower
+from hornbeam.storage.difference import Difference, compare
+from hornbeam.storage.file import read_any, write
+from hornbeam.storage.model import Model
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
 from hornbeam.tuning.size_choice import size_path
 
@@ -29,10 +31,10 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
-            BoostedTreesClassifier, BoostedTreesRegressor or BoostedTreesRanker
-        The model to save. Of a fitted scikit-learn search, the `best_estimator_` is saved; of a `DaskTreeClassifier`,
-        its `TreeClassifier`, and so for the other estimators of Dask. Parameters must be plain values, or smoothers and
-        pruners of Hornbeam that hold no data.
+            BoostedTreesClassifier, BoostedTreesRegressor, BoostedTreesRanker or SmoothedClassifier
+        The model to save. Of a fitted scikit-learn search, the `best_estimator_` is saved. Parameters must be plain
+        values, or smoothers and pruners of Hornbeam that hold no data; of an estimator that is the `teacher`, or that
+        grew the trees of a `SmoothedClassifier`, the class name is saved.
     path : str or path
         The file, usually ``*.hornbeam``. One tree is written as JSON text, or in binary form if the name ends in
         ``.safetensors`` or it is too large for text (16 MB, two million numbers). Several trees are always binary.
@@ -58,7 +60,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     >>> again.tree_.digest == clf.tree_.digest
     True
     """
-    storage.write(pack(model), path)
+    write(pack(model), path)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -99,17 +101,17 @@ def load(path: str | PathLike[str]) -> Any:
     ...         print(str(error).partition("model.hornbeam: ")[2])
     version is 9.0; this Hornbeam reads 1.x: load it with the Hornbeam that wrote it, or a newer one
     """
-    return unpack(storage.read_any(path))
+    return unpack(read_any(path))
 
 
-def diff(old: Any, new: Any, *, tolerance: float = 1e-9) -> Difference:
+def diff(old: Any, new: Any, *, atol: float = 1e-9) -> Difference:
     """Compare two models.
 
     Parameters
     ----------
     old, new : Tree or estimator
         Two models of one tree, or two of several trees.
-    tolerance : float, default=1e-9
+    atol : float, default=1e-9
         Largest difference of probabilities that count as equal.
 
     Returns
@@ -134,29 +136,8 @@ def diff(old: Any, new: Any, *, tolerance: float = 1e-9) -> Difference:
     >>> bool(hornbeam.diff(old, old))
     False
     """
-    return storage.compare(pack(old), pack(new), tolerance)
-
-
-def trusted_types() -> list[str]:
-    """List the types that skops and MLflow must trust to load a Hornbeam estimator.
-
-    Returns
-    -------
-    list of str
-        For ``skops.io.load(file, trusted=...)`` and ``mlflow.sklearn.log_model(..., skops_trusted_types=...)``. Fitted
-        attributes are stored in the format of `save`, and checked as by `load`.
-
-    Examples
-    --------
-    >>> import hornbeam
-    >>> hornbeam.trusted_types()[0]
-    'hornbeam.estimators.tree_classifier.TreeClassifier'
-    """
-    modules = {name: module for name, (module, _) in REGISTRY.items()}
-    kinds = ("TreeClassifier", "TreeRegressor", "ForestClassifier", "ForestRegressor")
-    modules |= {f"Dask{name}": "dask_names" for name in kinds}
-    modules |= {"SmoothedClassifier": "smoothed_classifier"}
-    return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
+    check_number("atol", atol, 0)
+    return compare(pack(old), pack(new), atol)
 
 
 def pack(model: Any) -> Model:
@@ -178,8 +159,6 @@ def pack(model: Any) -> Model:
     model = inner.model
     if isinstance(model, Tree):
         return Model.of(model)
-    if hasattr(model, "to_local"):  # an estimator on a Dask cluster
-        model = model.to_local()
     name = type(model).__name__
     if name not in REGISTRY or type(model) is not estimator_class(name):
         raise StorageError(f"a {name} cannot be saved; expected a Tree or a fitted {', '.join(REGISTRY)}")

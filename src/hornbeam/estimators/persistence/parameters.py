@@ -7,28 +7,34 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hornbeam import pruning, smoothing
+from hornbeam.checks import is_number
+from hornbeam.data.threads import n_threads
 from hornbeam.errors import StorageError
-from hornbeam.estimators.parameters.fields import PathConstraints
-from hornbeam.estimators.parameters.validators import n_threads
+from hornbeam.estimators.parameters.fields import PathConstraints, TreeParameters
+from hornbeam.estimators.parameters.validators import teacher_name
 from hornbeam.growing.forced_splits import forced_splits
-from hornbeam.storage.earlier import present_parameters
-from hornbeam.tree import Step, Tree
+from hornbeam.storage.earlier import present_parameters, present_step
+from hornbeam.tree import Step
 from hornbeam.tree.decision import Costs
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Label
 
+_ROWS = ("X", "held_out", "table")  # parameters of pruners
 _UNSET = frozenset(field.name for field in fields(PathConstraints))  # not written
 
 
 def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert parameters into plain values, without constraints that are not set.
+    """Convert parameters into plain values, without newer ones that are not set; a teacher becomes its class name.
 
     Examples
     --------
     >>> print(encode_parameters({"smoothing": smoothing.HGS(2.0)})["smoothing"])
     HGS(alpha=2.0, prior=1.0)
     """
-    kept = without_unset(settings).items()
-    return {name: encode_step(_lists(value) if name in _UNSET else value) for name, value in kept}
+    kept = without_unset(settings)
+    if not isinstance(kept.get("teacher"), (str, type(None))):
+        kept["teacher"] = teacher_name(kept["teacher"])
+    return {name: encode_step(_lists(value) if name in _UNSET else value) for name, value in kept.items()}
 
 
 def _lists(value: Any) -> Any:
@@ -45,18 +51,20 @@ def _lists(value: Any) -> Any:
 
 
 def without_unset(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out constraints that are not set: files of models without them are as before these parameters existed.
+    """Leave out newer parameters that are not set: files of models without them are as before they existed.
 
     Examples
     --------
     >>> without_unset({"max_depth": None, "once_per_path": False})
     {'max_depth': None}
     """
-    return {
-        name: value
-        for name, value in settings.items()
-        if not (name in _UNSET and (value is None or value is False))
-    }
+    return {name: value for name, value in settings.items() if not _is_unset(name, value)}
+
+
+def _is_unset(name: str, value: Any) -> bool:
+    if name == "fidelity":
+        return is_number(value) and value == TreeParameters.fidelity
+    return name in _UNSET and (value is None or value is False)
 
 
 def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
@@ -108,8 +116,18 @@ def _steps() -> Iterator[tuple[str, Any]]:
 _STEPS = dict(_steps()) | {"Costs": Costs}  # costs are encoded like a step
 
 
+def _step_class(name: str) -> Any:
+    """Return the class of a smoother, a pruner or a loss of Hornbeam; None for another name."""
+    if name in _STEPS:
+        return _STEPS[name]
+    from hornbeam import ensembles  # slow to import
+
+    kind = getattr(ensembles, name) if name in ensembles.__all__ else None
+    return kind if is_dataclass(kind) and hasattr(kind, "negative_gradients") else None
+
+
 def encode_step(value: Any) -> Any:
-    """Convert a smoother or a pruner into its name and parameters, a tree into forced splits; keep other values.
+    """Convert a smoother, a pruner or a loss into its name and parameters; a tree into forced splits.
 
     Examples
     --------
@@ -119,21 +137,22 @@ def encode_step(value: Any) -> Any:
     if isinstance(value, Tree):
         return forced_splits(value.skeleton)
     name = type(value).__name__
-    if _STEPS.get(name) is not type(value):
+    known = name in _STEPS or type(value).__module__.startswith("hornbeam.ensembles")
+    if not known or _step_class(name) is not type(value):
         return value
     parameters = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-    if parameters.get("table") is not None:
+    if any(parameters.get(rows) is not None for rows in _ROWS):
         raise StorageError(
-            f"{name} holds a table of rows, which a model file does not: save the tree alone, estimator.tree_"
+            f"{name} holds rows, which a model file does not: save the tree alone, estimator.tree_"
         )
-    parameters.pop("table", None)
+    parameters = {name: setting for name, setting in parameters.items() if name not in _ROWS}
     if isinstance(parameters.get("costs"), Costs):
         parameters["costs"] = parameters["costs"].matrix
     return Step.of(name, **parameters)
 
 
 def decode_step(value: Any) -> Any:
-    """Build the smoother or pruner of a name and parameters; return other values unchanged.
+    """Build the smoother, pruner or loss of a name and parameters; return other values unchanged.
 
     Examples
     --------
@@ -142,9 +161,11 @@ def decode_step(value: Any) -> Any:
     """
     if not isinstance(value, Step):
         return value
-    if value.name not in _STEPS:
-        raise StorageError(f"there is no step {value.name!r}; expected one of {', '.join(_STEPS)}")
+    value = present_step(value)
+    kind = _step_class(value.name)
+    if kind is None:
+        raise StorageError(f"there is no step {value.name!r}; expected one of {', '.join(_STEPS)}, or a loss")
     try:
-        return _STEPS[value.name](**dict(value.parameters))
+        return kind(**dict(value.parameters))
     except (TypeError, ValueError) as error:
         raise StorageError(f"{value} cannot be made: {error}") from error

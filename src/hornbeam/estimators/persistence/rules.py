@@ -10,7 +10,8 @@ import numpy as np
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import StorageError, TreeError
-from hornbeam.rules import Rule, RuleSet
+from hornbeam.rules.rule import Rule
+from hornbeam.rules.rule_set import RuleSet
 from hornbeam.tree import Step
 from hornbeam.tree.check import check_belief
 from hornbeam.tree.condition import Condition
@@ -52,10 +53,10 @@ def _encode_rule(rule: Rule) -> Step:
     return Step.of(
         "rule",
         conditions=conditions,
-        target=int(rule.target),
+        target=int(rule.code),
         covered=rule.covered,
         decided=rule.decided,
-        belief=rule.belief,
+        belief=rule.probability,
         size=float(rule.size),
         error=float(rule.error),
     )
@@ -83,7 +84,9 @@ def _decode_rule(encoded: Any, schema: Schema) -> Rule:
     except TreeError as error:
         raise StorageError(f"a rule: {error}") from error
     conditions = tuple(_condition(one, schema) for one in found["conditions"])
-    return Rule(**found | weights | {"conditions": conditions})
+    covered, decided, probability = weights["covered"], weights["decided"], weights["belief"]
+    code, size, rate = found["target"], found["size"], found["error"]
+    return Rule(conditions, schema.classes, code, covered, decided, probability, size, rate)
 
 
 def _weights(name: str, value: Any, n_classes: int) -> Floats:

@@ -19,6 +19,9 @@ _MODEL = "_model"  # key of the bytes in the state
 # Attributes that are in the bytes.
 _LEARNED = frozenset(
     [
+        "_forest",
+        "_impurity",
+        "_reading",
         "_shares",
         "boosted_",
         "class_weight_",

@@ -14,9 +14,10 @@ from hornbeam.explain.candidates.held_out_gain import HeldOut
 from hornbeam.explain.candidates.scan import Candidate
 from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.way import Way
-from hornbeam.export.wording import pluralise
-from hornbeam.growing import Criterion, impurity
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.impurity import impurity
 from hornbeam.tree.condition import Condition
+from hornbeam.tree.words import pluralise
 from hornbeam.typing import Floats
 
 

@@ -13,7 +13,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.errors import DataError
 from hornbeam.explain.candidates.node_histogram import NodePlace
 from hornbeam.explain.candidates.way import Way
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.split_gains import NodeCells
 from hornbeam.kernels import subtree
 from hornbeam.tree.skeleton import EVERY_CHILD

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.engine import Engine, resolve_engine
 from hornbeam.data.rows import open_rows, unpack_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit
-from hornbeam.growing import Criterion
+from hornbeam.growing.criterion import Criterion
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.condition import Condition
@@ -54,9 +54,9 @@ class HeldOut:
         """Open rows that a tree was not grown from: a Table, a Source, or a tuple of X, y and possibly weights."""
         if rows is None:
             return None
-        engine = LocalEngine() if engine is None else engine
+        engine = resolve_engine(engine)
         X, y, weight = unpack_rows(rows, "held_out")
-        source = open_rows(X, y, weight, schema=schema, target=schema.target, engine=engine)
+        source = open_rows(X, y, weight, schema=schema, target_kind=schema.target_kind, engine=engine)
         if not source.n_rows:
             raise DataError("held_out has no rows; expected some with a target.")
         return cls(source, engine)
@@ -72,7 +72,7 @@ class HeldOut:
 
         A row of weight 2 counts twice in the mean; in the error it is one observation.
         """
-        tests = tuple(tuple(child.test for child in split.children) for split in splits)
+        tests = tuple(tuple(child.condition for child in split.children) for split in splits)
         shared = _Shared(self.source, tree.skeleton, node, tests)
         [total] = self.engine.reduce(_add_up, self.source.partitions(), shared)
         sums = shared.cut(total)

@@ -11,7 +11,7 @@ from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.table import Table
 from hornbeam.explain.candidates.counted_node import CountedNode, refuse_empty
 from hornbeam.explain.candidates.node_histogram import NodePlace
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.search import Search, search_table
 from hornbeam.growing.tree_builder import build_tree_of_table
 from hornbeam.growing.watch import Watch

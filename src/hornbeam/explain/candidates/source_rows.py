@@ -11,14 +11,14 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodingSource
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.engine import Engine, resolve_engine
 from hornbeam.data.rows import open_rows
 from hornbeam.data.sources import MemorySource, Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.explain.candidates.counted_node import CountedNode
 from hornbeam.explain.candidates.node_histogram import NodePlace
 from hornbeam.explain.candidates.training_rows import class_weight_of, refuse_unseen, tree_and_recipe
-from hornbeam.growing import Grower
+from hornbeam.growing.grower import Grower
 from hornbeam.growing.levelwise.first_pass import SourceSearch, search_source
 from hornbeam.growing.search import Search
 from hornbeam.kernels.subtree import Rows
@@ -50,12 +50,12 @@ class SourceRows:
         cls, model: Any, X: Any, y: Any, sample_weight: Any, grower: Grower | None, engine: Engine | None
     ) -> tuple[Tree, Self]:
         """Open the rows of a model, choose their bins, and count them; return its tree with them."""
-        engine = LocalEngine() if engine is None else engine
+        engine = resolve_engine(engine)
         tree, recipe = tree_and_recipe(model, grower)
         recipe.grower.check_target(tree.schema)
-        weight, target = class_weight_of(tree), tree.schema.target
+        weight, kind = class_weight_of(tree), tree.schema.target_kind
         source = open_rows(
-            X, y, sample_weight, schema=tree.schema, class_weight=weight, target=target, engine=engine
+            X, y, sample_weight, schema=tree.schema, class_weight=weight, target_kind=kind, engine=engine
         )
         encoding = _KnownRows.of(source, recipe.bin_source(source, engine))
         units = np.atleast_1d(np.asarray(evidence_units(source), np.float64))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, ClassVar
 
 from hornbeam.explain.candidates.way import Direction
-from hornbeam.export.wording import condition_text, feature_name, label_text, number_text, pluralise
-from hornbeam.grid import Grid
-from hornbeam.growing import Criterion
+from hornbeam.grid import Grid, Result
+from hornbeam.growing.criterion import Criterion
 from hornbeam.tree.condition import Condition
+from hornbeam.tree.words import feature_name, label_text, number_text, pluralise
 
 _MOST_LINES = 100
 _MOST_CHILDREN = 6  # in a line
 _MOST_CATEGORIES = 4  # in the condition of a child, in a line
 _MOST_CLASSES = 6  # whose counts are printed
+
+
+_COLUMNS = (
+    "rank", "feature", "condition", "threshold", "missing", "gain", "penalty", "split_information",
+    "gain_ratio", "s_value", "chosen", "rejected", "association", "held_out_gain", "held_out_error",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class CandidateChild:
 
     Parameters
     ----------
-    test : Condition
+    condition : Condition
         The condition of its rows.
     rows : int
         Number of rows.
@@ -39,22 +44,17 @@ class CandidateChild:
     --------
     >>> import hornbeam
     >>> X, y = [[1], [2], [3], [4]], ["no", "no", "yes", "no"]
-    >>> best = hornbeam.candidate_splits(hornbeam.TreeClassifier("id3").fit(X, y), X, y)[0]
-    >>> [(child.condition, child.counts) for child in best.children]
+    >>> best = hornbeam.TreeClassifier("id3").fit(X, y).candidate_splits(X, y)[0]
+    >>> [(str(child.condition), child.counts) for child in best.children]
     [('x0 ≤ 2.5', (2.0, 0.0)), ('x0 > 2.5', (1.0, 1.0))]
     """
 
-    test: Condition
+    condition: Condition
     rows: int
     weight: float
     counts: tuple[float, ...] = ()
     mean: float | None = None
     sum_of_squares: float | None = None
-
-    @property
-    def condition(self) -> str:
-        """The condition of its rows, as text."""
-        return condition_text(self.test)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ class CandidateSplit:
     missing : {"left", "right", "own", "every"} or None
         Where rows with a missing value go: to the first or second child, to a child of their own, or a part to every
         child. None if the node has no missing value of this feature.
-    children : tuple of CandidateChild
+    children : tuple
+        The children, each with `condition`, `rows`, `weight`, `counts` (the weight of each class), and for a numeric
+        target `mean` and `sum_of_squares`.
     gain : float
         Decrease of the impurity: in bits for entropy and gain ratio; for a numeric target, of the mean squared error.
     penalty : float
@@ -102,7 +104,7 @@ class CandidateSplit:
     --------
     >>> import hornbeam
     >>> X, y = [["sun"], ["rain"], ["snow"], ["rain"]], ["out", "in", "in", "in"]
-    >>> best = hornbeam.candidate_splits(hornbeam.TreeClassifier("id3").fit(X, y), X, y)[0]
+    >>> best = hornbeam.TreeClassifier("id3").fit(X, y).candidate_splits(X, y)[0]
     >>> best.condition, round(best.gain, 3), round(best.gain_ratio, 3)
     ('x0 = rain | = snow | = sun', 0.811, 0.541)
     """
@@ -134,15 +136,36 @@ class CandidateSplit:
     def condition(self) -> str:
         """The conditions of the children in one line; long lists are cut."""
         name = feature_name(self.feature)
-        shown = [condition_text(child.test, _MOST_CATEGORIES) for child in self.children[:_MOST_CHILDREN]]
+        shown = [child.condition.text(_MOST_CATEGORIES) for child in self.children[:_MOST_CHILDREN]]
         tests = [shown[0], *(text.removeprefix(f"{name} ") for text in shown[1:])]
         if len(self.children) > _MOST_CHILDREN:
             tests.append(f"… {len(self.children) - _MOST_CHILDREN} more")
         return " | ".join(tests) + (", missing to every child" if self.missing == "every" else "")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON; `rows` and `counts` or `mean` have a value per child.
+
+        Examples
+        --------
+        >>> import hornbeam
+        >>> X, y = [[1], [2], [3], [4]], ["no", "no", "yes", "no"]
+        >>> best = hornbeam.TreeClassifier("id3").fit(X, y).candidate_splits(X, y)[0]
+        >>> best.to_dict()["rows"], best.to_dict()["counts"]
+        ([2, 2], [(2.0, 0.0), (1.0, 1.0)])
+        """
+        inside = "mean" if self.children[0].mean is not None else "counts"
+        return {
+            **{name: getattr(self, name) for name in _COLUMNS},
+            "rows": [child.rows for child in self.children],
+            inside: [getattr(child, inside) for child in self.children],
+        }
+
+    def __str__(self) -> str:
+        return f"{self.condition}: gain {self.penalised_gain:.4g}"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CandidateSplits(Sequence[CandidateSplit]):
+class CandidateSplits(Result[CandidateSplit]):
     """The candidate splits of a node; printed, a line per split.
 
     Parameters
@@ -171,13 +194,16 @@ class CandidateSplits(Sequence[CandidateSplit]):
     >>> import hornbeam
     >>> X = [["sun", 20], ["rain", 20], ["snow", -5], ["rain", 8]]
     >>> y = ["out", "in", "in", "in"]
-    >>> hornbeam.candidate_splits(hornbeam.TreeClassifier("id3").fit(X, y), X, y)
+    >>> hornbeam.TreeClassifier("id3").fit(X, y).candidate_splits(X, y)
     node 0: 4 rows, entropy 0.8113 bits
     rank    gain  split                       in out in each child
       1*  0.8113  x0 = rain | = snow | = sun  2 0 | 1 0 | 0 1
       2   0.3113  x1 ≤ 14 | > 14              2 0 | 1 1
     * the split of the tree
     """
+
+    _COLUMNS: ClassVar = _COLUMNS
+    _ENTRIES: ClassVar = "splits"
 
     splits: tuple[CandidateSplit, ...]
     node: int
@@ -188,16 +214,6 @@ class CandidateSplits(Sequence[CandidateSplit]):
     order: str
     classes: tuple[Any, ...]
     limit: str | None
-
-    def __len__(self) -> int:
-        return len(self.splits)
-
-    @overload
-    def __getitem__(self, at: int) -> CandidateSplit: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[CandidateSplit, ...]: ...
-    def __getitem__(self, at: int | slice) -> CandidateSplit | tuple[CandidateSplit, ...]:
-        return self.splits[at]
 
     @property
     def best(self) -> CandidateSplit | None:
@@ -211,42 +227,37 @@ class CandidateSplits(Sequence[CandidateSplit]):
         return next((split for split in self.splits if split.chosen), None)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry per split, for a data frame.
+        """Return columns with a value per split.
 
         Examples
         --------
-        >>> import pandas as pd
         >>> import hornbeam
         >>> X, y = [[1], [2], [3], [4]], ["no", "no", "yes", "no"]
-        >>> splits = hornbeam.candidate_splits(hornbeam.TreeClassifier("id3").fit(X, y), X, y, feature="x0")
-        >>> pd.DataFrame(splits.to_dict())[["rank", "threshold", "gain", "chosen"]].round(3)
+        >>> splits = hornbeam.TreeClassifier("id3").fit(X, y).candidate_splits(X, y, feature="x0")
+        >>> splits.to_frame()[["rank", "threshold", "gain", "chosen"]].round(3)
            rank  threshold   gain  chosen
         0     2        1.5  0.123   False
         1     1        2.5  0.311    True
         2     3        3.5  0.123   False
         """
-        names = (
-            "rank", "feature", "condition", "threshold", "missing", "gain", "penalty", "split_information",
-            "gain_ratio", "s_value", "chosen", "rejected", "association", "held_out_gain", "held_out_error",
-        )  # fmt: skip
-        columns = {name: [getattr(split, name) for split in self.splits] for name in names}
+        columns = Result.to_dict(self)
         columns["rows"] = [[child.rows for child in split.children] for split in self.splits]
         inside = "counts" if self.classes else "mean"
         columns[inside] = [[getattr(child, inside) for child in split.children] for split in self.splits]
         return columns
 
     def __repr__(self) -> str:
-        grid = self.grid()
+        grid = self._grid()
         limit = f"not split: {self.limit}\n" if self.limit else ""
         table = grid.text() if grid.rows else "no candidate: every feature has a single value here"
         return f"{grid.caption}\n{limit}{table}"
 
     def _repr_html_(self) -> str:
-        grid = self.grid()
+        grid = self._grid()
         limit = [f"Not split: {self.limit}"] * bool(self.limit)
         return replace(grid, note="\n".join([*limit, *grid.note.splitlines()])).html()
 
-    def grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """Return a table with a row per split, without the worst splits if there are more than 100."""
         rows = [self._line(split) for split in self.splits if split.rank <= _MOST_LINES]
         more = len(self) - _MOST_LINES

@@ -1,15 +1,17 @@
 """The rows that a tree was grown from, encoded once, with the settings of its growth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.checks import check_choice
 from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, shown
-from hornbeam.growing import Grower
+from hornbeam.growing.criterion import Criterion
+from hornbeam.growing.grower import Grower
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.smoothing.teacher_prior import DISTILLED
 from hornbeam.tree.tree import Tree
@@ -35,11 +37,11 @@ class TrainingRows:
     ) -> tuple[Tree, Self]:
         """Read and encode the rows of a model; return its tree with them. See `candidate_splits`."""
         tree, recipe = tree_and_recipe(model, grower)
-        table = read_rows(X, y, sample_weight, schema=tree.schema, target=tree.schema.target)
+        table = read_rows(X, y, sample_weight, schema=tree.schema, target_kind=tree.schema.target_kind)
         searched = read_rows(table, schema=tree.schema, class_weight=class_weight_of(tree))
         recipe.grower.check_target(table.schema)
         refuse_unseen(searched)
-        return tree, cls(table, recipe.grower, EncodedTable.of(searched, recipe.bin(searched)))
+        return tree, cls(table, recipe.grower, EncodedTable(searched, *recipe.encode(searched), checked=True))
 
 
 def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
@@ -52,21 +54,22 @@ def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
         presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
         preset = getattr(estimator, "preset", "default")
         max_bins = presets[preset].max_bins if preset in presets else "auto"
-    return tree, Recipe(max_bins, _grower(tree) if grower is None else grower)
+    return tree, Recipe(max_bins, grower_of(tree) if grower is None else grower)
 
 
-def _grower(tree: Tree) -> Grower:
-    """Return the growth settings in the history of a tree; those of the default if it was taught."""
+def grower_of(tree: Tree, criterion: str = "auto") -> Grower:
+    """Return the growth settings in the history of a tree, with another criterion unless that is "auto".
+
+    Those of the default if it was taught, or if Hornbeam did not grow it.
+    """
+    known = [one.value for one in Criterion if (one is Criterion.SQUARED_ERROR) == tree.is_regression]
+    check_choice("criterion", criterion, ("auto", *known))
+    grower = (REGRESSION_PRESETS if tree.is_regression else PRESETS)["default"].grower
     for step in reversed(tree.history):
-        if step.name == "grow":
-            return Grower.recorded(step, tree.schema)
-        if step.name == DISTILLED:
-            presets = REGRESSION_PRESETS if tree.is_regression else PRESETS
-            return presets["default"].grower
-    raise ParameterError(
-        "the history of the tree has no growth settings, because Hornbeam did not grow it; expected a grown tree. "
-        "Pass the settings to use, for example grower=Grower('gini')."
-    )
+        if step.name in ("grow", DISTILLED):
+            grower = Grower.recorded(step, tree.schema) if step.name == "grow" else grower
+            break
+    return grower if criterion == "auto" else replace(grower, criterion=Criterion(criterion))
 
 
 def class_weight_of(tree: Tree) -> Floats:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.wording import pluralise
-from hornbeam.tree import Tree
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import leaves_below, push_down
+from hornbeam.tree.words import pluralise
 from hornbeam.typing import Counts
 
 

@@ -6,26 +6,20 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hornbeam.export.checks import check_limit
+from hornbeam.checks import check_whole
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import (
-    conditions_within,
-    evidence_text,
-    feature_name,
-    label_text,
-    prediction_text,
-    shortened,
-)
-from hornbeam.tree import Tree
+from hornbeam.export.wording import conditions_within, evidence_text, prediction_text
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.words import feature_name, label_text, shortened
 
 
-def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
+def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
     r"""Write a tree as a DOT graph: inner nodes with their feature, edges with conditions, leaves with predictions.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     max_width : int, default 48
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out. Terms
         of leaves with slopes have twice as many.
@@ -50,8 +44,8 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
       n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
     }
     """
-    tree = single_tree(tree)
-    check_limit("max_width", max_width, 1)
+    tree = single_tree(model)
+    check_whole("max_width", max_width, 1)
     skeleton = tree.skeleton
     classes = [label_text(label) for label in tree.schema.classes]
 

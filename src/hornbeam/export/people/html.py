@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hornbeam.checks import check_whole
 from hornbeam.errors import ParameterError
 from hornbeam.export.checks import check_text
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
@@ -17,18 +15,16 @@ from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import (
     conditions_within,
     evidence_text,
-    feature_name,
     interval_text,
-    label_text,
-    pluralise,
     prediction_text,
     scale_text,
-    shortened,
     threshold_digits,
 )
-from hornbeam.tree import Tree
+from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import depths
+from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
 from hornbeam.typing import Floats
 
 _MAX_TEST = 72  # letters
@@ -50,19 +46,19 @@ _STYLE = """
 
 
 def to_html(
-    tree: Tree | HasTree,
+    model: Tree | HasTree,
     *,
     title: str = "Decision tree",
     max_leaves: int | None = 60,
     max_depth: int | None = None,
-    bounds: tuple[Floats, Floats] | Callable[[NDArray[np.intp]], tuple[Floats, Floats]] | None = None,
+    level: float | None = 0.9,
     max_bytes: int = 60_000,
 ) -> str:
     """Write a tree as nested ``<details>``: every split can be opened and closed, without a script or network.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     title : str, default "Decision tree"
         Beginning of the headline.
     max_leaves : int or None, default 60
@@ -70,9 +66,8 @@ def to_html(
         leaves and rows they have.
     max_depth : int, optional
         Splits above this depth are open at first; if not given, all of them in a small tree, else 3.
-    bounds : pair of float64 arrays of shape (n_nodes, n_classes), or callable, optional
-        Lower and upper bounds of the probabilities (`hornbeam.explain.interval`), written at the leaves; or a function
-        that returns them for an array of nodes.
+    level : float or None, default 0.9
+        Of the intervals of probabilities, or means, at the leaves; None writes none.
     max_bytes : int, default 60,000
         More subtrees are folded until the page is no longer than this, or two leaves are left.
 
@@ -84,31 +79,28 @@ def to_html(
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
+    >>> from hornbeam import Tree
+    >>> from hornbeam.tree import Feature, Schema, Skeleton
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
     >>> tree = Tree.raw(Schema((Feature("a<b"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
     >>> page = to_html(tree)
     >>> page[:27], "a&lt;b ≤ 0.5" in page, "a<b" in page
     ('<div class="hornbeam-tree">', True, False)
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
+    if not isinstance(title, str):
+        raise ParameterError(f"title is {title!r}; expected text.")
     check_text(title)
-    if min(max_depth or 0, 0 if max_leaves is None else max_leaves - 1) < 0:
-        raise ParameterError(
-            f"max_depth is {max_depth} and max_leaves {max_leaves}, expected 0 or more and 1 or more, or None"
-        )
+    check_whole("max_depth", max_depth, 0, none="all open in a small tree")
+    check_whole("max_leaves", max_leaves, 1, none="all leaves")
+    check_whole("max_bytes", max_bytes, 1)
     n_leaves = tree.n_leaves if max_leaves is None else min(max_leaves, tree.n_leaves)
     if max_depth is None:
         max_depth = tree.depth if n_leaves <= _SMALL else 3
     while True:
         shown = display_subset(tree, n_leaves)
-        of_shown = (
-            bounds(shown.node)
-            if callable(bounds)
-            else bounds and (bounds[0][shown.node], bounds[1][shown.node])
-        )
-        page = _HtmlTree(shown, of_shown).write(title, tree, max_depth)
+        bounds = None if level is None else interval(tree, level, shown.node)
+        page = _HtmlTree(shown, bounds).write(title, tree, max_depth)
         if len(page.encode()) <= max_bytes or n_leaves <= 2:
             return page
         n_leaves = max(2, 3 * n_leaves // 4)

@@ -6,23 +6,31 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.export.checks import check_limit, check_path_tests
+from hornbeam.checks import check_whole
+from hornbeam.export.checks import check_path_tests
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import branches, evidence_text, label_text, prediction_text
+from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.grid import Grid, code_span
-from hornbeam.tree import Tree
+from hornbeam.tree.decision import class_code
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path, slots
+from hornbeam.tree.words import label_text
+from hornbeam.typing import Label
 
 
-def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
+def to_markdown(
+    model: Tree | HasTree, *, max_categories: int | None = None, positive: Label | None = None
+) -> str:
     """Write a tree as a Markdown table of its leaves: the tests of the path, the prediction, the evidence.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     max_categories : int, optional
         Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
+    positive : label, optional
+        The class of interest: every leaf has the probability of this class instead of that of its own class.
 
     Returns
     -------
@@ -46,24 +54,26 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     | 1 | `x0 ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
     | 2 | `x0 > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
-    tree = single_tree(tree)
-    check_limit("max_categories", max_categories, 1, "whole lists")
+    tree = single_tree(model)
+    check_whole("max_categories", max_categories, 1, none="whole lists")
     check_path_tests(tree, "a table")
     skeleton = tree.skeleton
     slot = slots(skeleton).tolist()
     inner = np.flatnonzero(skeleton.n_children).tolist()
     tests = {node: [code_span(test) for test in branches(tree, node, max_categories)] for node in inner}
     classes = [label_text(label) for label in tree.schema.classes]
+    code = None if positive is None else class_code(tree.schema.classes, positive)
     sloped = len(tree.slopes) > 0
     rows = []
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
         condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
-        name, value = prediction_text(tree, leaf)
-        terms = ["; ".join(map(code_span, terms_text(tree, leaf)))] * sloped
+        (name, _), (_, value) = prediction_text(tree, leaf), prediction_text(tree, leaf, code=code)
+        terms = ["; ".join(map(code_span, terms_text(tree, leaf, code)))] * sloped
         evidence = code_span(evidence_text(tree, leaf, classes))
         rows.append([leaf, condition, *([code_span(name)] if name else []), value, *terms, evidence])
-    head, align = (["mean"], "><><") if tree.is_regression else (["class", "probability"], "><<><")
+    probability = "probability" if code is None else f"probability of {code_span(classes[code])}"
+    head, align = (["mean"], "><><") if tree.is_regression else (["class", probability], "><<><")
     header = ["leaf", "if", *head, *["changes within the leaf"] * sloped, "evidence"]
     return Grid("", header, rows, align).markdown(escaped=True)
 

@@ -5,7 +5,7 @@ A mean is a bar too: its length is the position of the mean between the lowest a
 
 import numpy as np
 
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 # A palette for colour-blind readers (Okabe and Ito, "Color universal design", 2008).

@@ -10,21 +10,14 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.export.checks import check_limit
+from hornbeam.checks import check_whole
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import (
-    conditions,
-    conditions_within,
-    evidence_text,
-    feature_name,
-    label_text,
-    prediction_text,
-    shortened,
-)
-from hornbeam.tree import Tree
+from hornbeam.export.wording import conditions, conditions_within, evidence_text, prediction_text
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
+from hornbeam.tree.words import feature_name, label_text, shortened
 from hornbeam.typing import Floats, Indices
 
 _LETTER_WIDTH = 7.3  # of most letters at 13 pixels
@@ -33,14 +26,14 @@ _LINE = 15  # height of each line of a leaf after the second: its terms
 _MARGIN = 12
 
 
-def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int = 30) -> str:
+def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: int = 30) -> str:
     """Draw a tree: a box for each node with its feature or prediction, a bar of its probabilities, labelled branches.
 
     For a numeric target the length of a bar is the position of the mean between the lowest and the highest mean.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     max_depth : int, optional
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
     max_width : int, default 30
@@ -60,9 +53,9 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     >>> picture[:4], ">≤ 0.5<" in picture, picture[-6:]
     ('<svg', True, '</svg>')
     """
-    tree = single_tree(tree)
-    check_limit("max_depth", max_depth, 0, "the whole tree")
-    check_limit("max_width", max_width, 1)
+    tree = single_tree(model)
+    check_whole("max_depth", max_depth, 0, none="the whole tree")
+    check_whole("max_width", max_width, 1)
     skeleton = tree.skeleton
     levels = skeleton.levels[: None if max_depth is None else max_depth + 2]
     n = levels[-1]

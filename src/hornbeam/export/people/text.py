@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from hornbeam.export.checks import check_limit
+from hornbeam.checks import check_whole
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import branches, evidence_text, label_text, prediction_text
-from hornbeam.tree import Tree
+from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.tree.decision import class_code
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
+from hornbeam.tree.words import label_text
 from hornbeam.typing import Label
 
 _MAX_INDENT = 32  # levels; deeper lines have the number of levels that are not indented
@@ -19,9 +20,9 @@ _MAX_WIDTH = 64  # of the tests; predictions are aligned unless their test is wi
 
 
 def to_text(
-    tree: Tree | HasTree,
-    max_depth: int | None = None,
+    model: Tree | HasTree,
     *,
+    max_depth: int | None = None,
     max_categories: int | None = 8,
     positive: Label | None = None,
 ) -> str:
@@ -29,11 +30,11 @@ def to_text(
 
     A leaf also has its class, the probability of that class, and the evidence; for a numeric target, its mean, its rows
     and their standard deviation. Below a leaf with slopes stand its terms: how the prediction changes with the values
-    of a row (`hornbeam.export.slope_text`). Node numbers are those of `leaves`, `explain` and `apply`.
+    of a row. Node numbers are those of `leaves`, `explain` and `apply`.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     max_depth : int, optional
         Nodes at this depth are written as if they were leaves, with the number of leaves they hide.
     max_categories : int or None, default 8
@@ -56,9 +57,9 @@ def to_text(
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Kind, Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> features = (Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red")))
+    >>> from hornbeam import Tree
+    >>> from hornbeam.tree import Feature, Schema, Skeleton
+    >>> features = (Feature("age"), Feature("colour", "nominal", ("blue", "green", "red")))
     >>> nan = np.nan
     >>> skeleton = Skeleton.of(
     ...     n_children=[3, 2, 0, 0, 0, 0],
@@ -83,9 +84,9 @@ def to_text(
     ├─ 2) age > 30.5 ··· yes    yes 0.800  36 yes, 9 no
     └─ 3) age missing ·· maybe  yes 0.200  3 maybe, 1 no, 1 yes
     """
-    tree = single_tree(tree)
-    check_limit("max_depth", max_depth, 0, "the whole tree")
-    check_limit("max_categories", max_categories, 1, "whole lists")
+    tree = single_tree(model)
+    check_whole("max_depth", max_depth, 0, none="the whole tree")
+    check_whole("max_categories", max_categories, 1, none="whole lists")
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
     leaves = [(left, node) for left, node, _ in lines if node >= 0]
     classes = [label_text(label) for label in tree.schema.classes]

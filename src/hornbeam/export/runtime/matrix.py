@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.rows import read_rows
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Floats
 
 
-def to_matrix(tree: Tree | HasTree, X: Any) -> Floats:
+def to_matrix(model: Tree | HasTree, X: Any) -> Floats:
     """Convert rows to the float matrix that the models of `to_onnx`, `to_treelite` and `to_shap` read.
 
     Parameters
     ----------
-    tree : Tree, or fitted estimator of one tree
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     X : array-like or data frame of shape (n_rows, n_features)
         Rows like those the tree was fitted to.
 
@@ -33,7 +33,7 @@ def to_matrix(tree: Tree | HasTree, X: Any) -> Floats:
     >>> to_matrix(tree, [[35, "red"], [None, "green"], [36, None]]).tolist()
     [[35.0, 1.0], [nan, -2.0], [36.0, nan]]
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     table = read_rows(X, schema=tree.schema)
     matrix = np.column_stack(table.columns).astype(np.float64, copy=False)
     for at, feature in enumerate(tree.schema.features):

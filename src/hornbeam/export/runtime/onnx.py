@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.checks import check_choice
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError, ParameterError, import_extra
 from hornbeam.export.checks import check_not_fractional, check_text
 from hornbeam.export.runtime.binary_splits import binary_splits
 from hornbeam.export.runtime.onnx_operators import SlopeOperators, tree_ensemble, tree_ensemble_regressor
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Label
 
@@ -27,7 +28,7 @@ _LARGEST_FLOAT32_ID = 2**24
 
 
 def to_onnx(
-    tree: Tree | HasTree,
+    model: Tree | HasTree,
     *,
     dtype: Literal["float64", "float32"] = "float64",
     inputs: Literal["matrix", "columns"] = "matrix",
@@ -37,7 +38,7 @@ def to_onnx(
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     dtype : {"float64", "float32"}
         The type of the input numbers and of the probabilities.
     inputs : {"matrix", "columns"}
@@ -84,7 +85,7 @@ def to_onnx(
     >>> leaf.tolist(), label.tolist(), probabilities.tolist()
     ([1, 2, 0], ['ill', 'well', 'ill'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     import_extra("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
     check_not_fractional(tree, "ONNX")
@@ -123,11 +124,9 @@ def to_onnx(
 
 
 def _check_settings(dtype: str, inputs: str, tree_operators: int) -> None:
-    if dtype not in ("float64", "float32"):
-        raise ParameterError(f"dtype is {dtype!r}, expected 'float64' or 'float32'")
-    if inputs not in ("matrix", "columns"):
-        raise ParameterError(f"inputs is {inputs!r}, expected 'matrix' or 'columns'")
-    if tree_operators not in _VERSIONS:
+    check_choice("dtype", dtype, ("float64", "float32"))
+    check_choice("inputs", inputs, ("matrix", "columns"))
+    if tree_operators not in tuple(_VERSIONS):
         raise ParameterError(f"tree_operators is {tree_operators!r}, expected one of {sorted(_VERSIONS)}")
     if tree_operators == 1 and (dtype, inputs) != ("float32", "matrix"):
         raise ParameterError(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from hornbeam.export.runtime.binary_splits import BinarySplit
 from hornbeam.export.source.lookup_tables import node_scores
-from hornbeam.tree import Costs, Tree
+from hornbeam.tree import Costs
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
 from hornbeam.export.checks import check_not_fractional, check_path_tests
 from hornbeam.export.runtime.pmml_slopes import segments
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.typing import Category, Label
 
@@ -22,12 +22,12 @@ _PLAIN = re.compile(r'[^\s"\\]+')  # text that needs no quotes inside an Array
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even escaped
 
 
-def to_pmml(tree: Tree | HasTree) -> str:
+def to_pmml(model: Tree | HasTree) -> str:
     """Write a tree as a PMML 4.4 document.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
 
     Returns
     -------
@@ -61,7 +61,7 @@ def to_pmml(tree: Tree | HasTree) -> str:
     <?xml version='1.0' encoding='utf-8'?>
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     check_not_fractional(tree, "PMML")
     if tree.depth > _MAX_DEPTH:
         raise ExportError(

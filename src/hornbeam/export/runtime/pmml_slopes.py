@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from hornbeam.data.schema import Kind
 from hornbeam.export.source.lookup_tables import node_scores
-from hornbeam.tree import Tree
 from hornbeam.tree.slopes import Term
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Label
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hornbeam.errors import ExportError
 from hornbeam.export.checks import check_no_slopes, check_not_fractional
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import evidence_stopping
 
@@ -20,12 +20,12 @@ _MAX_COPIES = 100_000
 _TINY_WEIGHT = 1e-6  # of a node without rows: shap divides by the weight
 
 
-def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
+def to_shap(model: Tree | HasTree) -> dict[str, Any]:
     """Make the dict of arrays that ``shap.TreeExplainer`` accepts as a model.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
 
     Returns
     -------
@@ -41,7 +41,7 @@ def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
 
     Notes
     -----
-    `hornbeam.explain.shap_values` needs neither shap nor the copies below, and accepts every tree.
+    `TreeClassifier.shap_values` needs neither shap nor the copies below, and accepts every tree.
 
     In shap a split has two children and compares numbers. A split on categories becomes comparisons of their
     positions. If the categories of a branch are not adjacent, the branch is copied for each run of adjacent ones, and
@@ -52,11 +52,11 @@ def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
     --------
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
-    >>> arrays = to_shap(clf.tree_)["trees"][0]
+    >>> arrays = to_shap(clf)["trees"][0]
     >>> arrays["thresholds"].tolist(), arrays["features"].tolist()
     ([inf, 35.0, 0.0, 0.0, 0.0], [0, 0, -1, -1, -1])
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     check_not_fractional(tree, "shap")
     check_no_slopes(tree, "shap")
     nodes, yes, no = _node_list(tree)
@@ -210,8 +210,8 @@ class _Copies:
         if self.n_left < 0:
             raise ExportError(
                 f"the tests of sets of categories take more than {_MAX_COPIES:,} copies of branches as comparisons "
-                "of numbers, the only tests that shap has: use hornbeam.explain.shap_values, which has no copies, or "
-                "grow the tree with nominal='multiway', or prune it."
+                "of numbers, the only tests that shap has: use TreeClassifier.shap_values, which has no copies, or "
+                "grow the tree with nominal_split='multiway', or prune it."
             )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hornbeam.errors import import_extra
 from hornbeam.export.checks import check_no_slopes, check_not_fractional
 from hornbeam.export.runtime.binary_splits import BinarySplit, binary_splits
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from treelite.model_builder import ModelBuilder
 
 
-def to_treelite(tree: Tree | HasTree) -> Model:
+def to_treelite(model: Tree | HasTree) -> Model:
     """Make a treelite model of a tree, for GTIL, the Forest Inference Library and other readers of treelite.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
 
     Returns
     -------
@@ -51,7 +51,7 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     >>> treelite.gtil.predict(to_treelite(clf), rows)[:, 0].tolist()
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     import_extra("treelite", "treelite")
     check_not_fractional(tree, "treelite")
     check_no_slopes(tree, "treelite")

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
-from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.checks import is_name
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.source.vectors import TestVectors
-from hornbeam.export.wording import plain_label, wrapped
-from hornbeam.tree import Tree
+from hornbeam.export.wording import wrapped
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.words import plain_label
 from hornbeam.typing import Label
 
 _EXACT = 2**53  # larger whole numbers are rounded in JavaScript
 
 
-def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: Table | None = None) -> str:
+def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors: Any = None) -> str:
     """Write a tree as a JavaScript file that defines one object.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     name : str, default "hornbeamTree"
         The constant that holds the object in a page; in Node the file exports the object.
-    vectors : Table, optional
+    vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the code: ``check()`` counts those with another prediction than the tree's.
 
     Returns
@@ -49,8 +51,8 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
     >>> print(source.splitlines()[-1])
     if (typeof module !== "undefined") module.exports = doses;
     """
-    tree = single_tree(tree)
-    if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
+    tree = single_tree(model)
+    if not is_name(name, r"[A-Za-z_$][A-Za-z0-9_$]*") or name in _RESERVED:
         raise ParameterError(
             f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is not a "
             "reserved word, e.g. 'tree'."

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels.elementary import log
-from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.slopes import Slopes
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
 type _Lists = dict[str, list[Any]]

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from hornbeam.data.table import Table
+from typing import Any
+
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.source.vectors import TestVectors
-from hornbeam.export.wording import plain_label, wrapped
-from hornbeam.tree import Tree
+from hornbeam.export.wording import wrapped
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.words import plain_label
 from hornbeam.typing import Label
 
 _PUBLIC = ("CLASSES", "FEATURES")  # tables whose names have no underscore
 
 
-def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
+def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
     """Write a tree as the source of a Python module without imports.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
-    vectors : Table, optional
+    model : Tree, or fitted TreeClassifier or TreeRegressor
+    vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the code: its function ``check()`` counts those with another prediction than the tree's, and
         running the module as a script fails if there are any.
 
@@ -40,7 +42,7 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
     ([0.2, 0.8], 'ill', 0)
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     flat, features, loss = LookupTables.of(tree), tree.schema.features, tree.decision.loss
     walk, shares, terms = flat.source_tables(tree.slopes)
     codes = [_dictionary(feature.categories) if not feature.is_numeric else "None" for feature in features]

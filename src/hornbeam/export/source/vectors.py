@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
-from hornbeam.export.checks import check_table
-from hornbeam.export.wording import plain_label
-from hornbeam.tree import Tree
 from hornbeam.tree.route import decide_rows, predict_rows, route
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import plain_label
 from hornbeam.typing import Floats, Indices
 
 
@@ -30,9 +30,9 @@ class TestVectors:
 
     Examples
     --------
-    >>> from hornbeam import Table, TreeClassifier
+    >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart").fit([[0]] * 5 + [[1]] * 5, ["ill"] * 4 + ["well"] * 5 + ["ill"])
-    >>> vectors = TestVectors.of(clf.tree_, Table.read([[0.1], [None]], schema=clf.tree_.schema))
+    >>> vectors = TestVectors.of(clf.tree_, [[0.1], [None]])
     >>> vectors.nodes.tolist(), vectors.probabilities.tolist(), vectors.values()
     ([1, 0], [[0.8, 0.2], [0.5, 0.5]], [[0.1], [None]])
     """
@@ -45,9 +45,9 @@ class TestVectors:
     decided: NDArray[np.intp]
 
     @classmethod
-    def of(cls, tree: Tree, table: Table) -> Self:
-        """Predict every row of a table."""
-        check_table(tree, table)
+    def of(cls, tree: Tree, X: Any) -> Self:
+        """Predict every row."""
+        table = read_rows(X, schema=tree.schema)
         predicted = predict_rows(tree, table)
         decided = np.zeros(len(predicted), np.intp) if tree.is_regression else decide_rows(tree, table)
         return cls(table, route(tree.skeleton, table), predicted, decided)

@@ -2,7 +2,7 @@
 
 In reading order:
 
-- `queries`: the exporters `to_sql` and `rules_where`
+- `queries`: the exporter `to_sql`, and the conditions of rules
 - `dialect`: columns and constants in each database
 - `expressions`: the splits of a tree, and the conditions of rules, as expressions
 - `select`: the whole SELECT

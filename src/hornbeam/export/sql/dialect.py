@@ -145,9 +145,9 @@ DIALECTS = {
 }
 
 
-def find_dialect(dialect: str) -> Dialect:
+def find_dialect(dialect: Any) -> Dialect:
     """Find a dialect by its name."""
-    if dialect not in DIALECTS:
+    if not isinstance(dialect, str) or dialect not in DIALECTS:
         raise ParameterError(
             f"dialect is {dialect!r}, expected one of {', '.join(DIALECTS)}. Databases that compare text "
             "without regard to case, or without NULL, would take one category for another."

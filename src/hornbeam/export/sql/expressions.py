@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from hornbeam.data.schema import Kind
 from hornbeam.export.sql.dialect import Dialect, identifier
-from hornbeam.rules import Rule
-from hornbeam.tree import Condition, Tree
+from hornbeam.tree import Condition
 from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import leaves_below
 
 
@@ -130,11 +130,11 @@ def either(one: exp.Expression, other: exp.Expression) -> exp.Expression:
 
 
 def rule_condition(
-    rule: Rule, dialect: Dialect, table: str | None, columns: Mapping[str, str]
+    rule: Iterable[Condition], dialect: Dialect, table: str | None, columns: Mapping[str, str]
 ) -> exp.Expression:
     """Write when the conditions of a rule hold."""
     conditions = []
-    for condition in rule.conditions:
+    for condition in rule:
         feature = condition.feature
         name = identifier(columns.get(feature.name, feature.name))
         column = exp.Column(this=name, table=None if table is None else identifier(table))

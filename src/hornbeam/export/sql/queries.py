@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hornbeam.errors import ParameterError, import_extra
-from hornbeam.rules.rule import rules_of
-from hornbeam.tree import Tree
+from hornbeam.tree import Condition
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
 
 def to_sql(
-    tree: Tree | HasTree,
+    model: Tree | HasTree,
     *,
     table: str | Sequence[str] = "rows",
     dialect: str = "duckdb",
@@ -23,7 +23,7 @@ def to_sql(
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     table : str or sequence of str, default "rows"
         The table to read, or its schema and name: ``("main", "rows")``.
     dialect : str, default "duckdb"
@@ -67,9 +67,9 @@ def to_sql(
     --------
     >>> import sqlite3
     >>> import numpy as np
-    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam import Tree
     >>> from hornbeam.export import to_sql
-    >>> from hornbeam.tree import Skeleton, Tree
+    >>> from hornbeam.tree import Feature, Schema, Skeleton
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
     >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
     >>> query = to_sql(tree, table="people", dialect="sqlite", keep=["name"])
@@ -106,75 +106,41 @@ def to_sql(
     [('Ada', 2, 'yes', 0.2, 0.8), ('Bob', 1, 'no', 0.8, 0.2), ('Cid', 0, 'no', 0.5, 0.5)]
     >>> people.close()
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
     import_extra("sqlglot", "sql")
     from hornbeam.export.sql.dialect import find_dialect
     from hornbeam.export.sql.expressions import SplitExpressions
     from hornbeam.export.sql.select import select_statement
 
     query = SplitExpressions(tree, find_dialect(dialect))
-    parts = (table,) if isinstance(table, str) else tuple(table)
-    if not 1 <= len(parts) <= 3:
+    parts = (table,) if isinstance(table, str) else table
+    if not (_are_names(parts) and 1 <= len(tuple(parts)) <= 3):
         raise ParameterError(f"table is {table!r}, expected a name, or up to three: catalog, schema, table")
-    if isinstance(keep, str):
-        raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=[{keep!r}]")
-    return select_statement(query, parts, keep, columns or {}).sql(dialect=dialect, pretty=True, copy=False)
+    if not _are_names(keep):
+        raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=['id']")
+    if not isinstance(columns or {}, Mapping):
+        raise ParameterError(f"columns is {columns!r}, expected a dict from features to columns of the table")
+    return select_statement(query, tuple(parts), keep, columns or {}).sql(
+        dialect=dialect, pretty=True, copy=False
+    )
 
 
-def rules_where(
-    rules: Any,
-    *,
-    dialect: str = "duckdb",
-    table: str | None = None,
-    columns: Mapping[str, str] | None = None,
+def _are_names(names: Any) -> bool:
+    """Whether names are a sequence of texts."""
+    return (
+        isinstance(names, Iterable)
+        and not isinstance(names, str)
+        and all(isinstance(name, str) for name in names)
+    )
+
+
+def where_clauses(
+    rules: Iterable[Iterable[Condition]], dialect: str, table: str | None, columns: Mapping[str, str]
 ) -> list[str]:
-    """Write the conditions of each rule as SQL, for a WHERE clause.
-
-    Parameters
-    ----------
-    rules : RuleSet or fitted RuleClassifier
-    dialect : str, default "duckdb"
-        As in `to_sql`.
-    table : str, optional
-        The table, or its alias in the query, to write before each column. SQLite would read a misspelt column without a
-        table as text.
-    columns : mapping from feature to column, optional
-        The name of a feature's column, if it is not the name of the feature.
-
-    Returns
-    -------
-    list of str
-        For each rule an expression that is true for the rows it covers: those that meet its conditions, also if an
-        earlier rule decides them. NULL and NaN are missing, as in `to_sql`.
-
-    Raises
-    ------
-    ExportError
-        If a name is empty, or two categories are the same as text.
-    MissingExtraError
-        Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
-
-    Examples
-    --------
-    >>> import sqlite3
-    >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.export import rules_where
-    >>> clf = TreeClassifier("cart").fit([[36.5], [36.9], [38.0]], ["well", "well", "ill"])
-    >>> clauses = rules_where(clf.rules(), dialect="sqlite", columns={"x0": "fever"})
-    >>> clauses[1]
-    'CAST("fever" AS REAL) > 37.4'
-    >>> people = sqlite3.connect(":memory:")
-    >>> _ = people.execute("CREATE TABLE people (name, fever)")
-    >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36.6), ('Bob', 39.5), ('Cid', NULL)")
-    >>> people.execute(f"SELECT name FROM people WHERE {clauses[1]}").fetchall()
-    [('Bob',)]
-    >>> people.close()
-    """
+    """Write the conditions of each rule as SQL (`RuleSet.to_sql`)."""
     import_extra("sqlglot", "sql")
     from hornbeam.export.sql.dialect import find_dialect
     from hornbeam.export.sql.expressions import rule_condition
 
     found = find_dialect(dialect)
-    return [
-        rule_condition(rule, found, table, columns or {}).sql(dialect=dialect) for rule in rules_of(rules)
-    ]
+    return [rule_condition(rule, found, table, columns).sql(dialect=dialect) for rule in rules]

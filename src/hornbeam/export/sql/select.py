@@ -13,7 +13,8 @@ from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.sql.dialect import alias, constant_table, identifier
 from hornbeam.export.sql.expressions import SplitExpressions
 from hornbeam.export.sql.prediction_tables import Tables, fractional_tables, sloped_tables
-from hornbeam.tree import Costs, Tree
+from hornbeam.tree import Costs
+from hornbeam.tree.tree import Tree
 
 _INPUTS, _ROUTED, _PREDICTIONS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_predictions"
 _COSTS = "hornbeam_costs"

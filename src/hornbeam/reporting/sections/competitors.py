@@ -9,15 +9,15 @@ import numpy as np
 from hornbeam.explain.candidates.held_out_gain import HeldOut
 from hornbeam.explain.candidates.list_splits import competitors
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
-from hornbeam.export.wording import condition_text, feature_name, pluralise
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree import Tree
 from hornbeam.tree.condition import path_conditions
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import feature_name, pluralise
 
 _MOST_NODES, _MOST_SPLITS, _MOST_LETTERS = 40, 5, 90
 _ANOTHER = (
@@ -56,7 +56,7 @@ def _node(tree: Tree, found: CandidateSplits) -> Markup:
     grid = competitor_grid(found)
     if not grid.rows:
         return element("p", f"Node {found.node}: no feature has a split.", class_="note")
-    where = " and ".join(condition_text(one, 3) for one in path_conditions(tree, found.node)) or "every row"
+    where = " and ".join(one.text(3) for one in path_conditions(tree, found.node)) or "every row"
     if len(where) > _MOST_LETTERS:
         where = f"… {where[2 - _MOST_LETTERS :]}"
     name = shown(feature_name(tree.schema.names[tree.skeleton.feature.item(found.node)]))

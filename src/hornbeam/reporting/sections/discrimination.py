@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.evaluation import ks_statistic, lift_table, roc_auc, roc_curve
-from hornbeam.export.wording import label_text, pluralise
+from hornbeam.evaluation import ks_statistic, lift_table
+from hornbeam.evaluation.discrimination import area_under_curve, roc_curve
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.pictures import roc
@@ -13,6 +13,7 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
+from hornbeam.tree.words import label_text, pluralise
 
 _MOST_CLASSES = 60
 
@@ -29,7 +30,7 @@ def discrimination_section(reported: ReportedModel, scored: ScoredRows | None) -
         observed, predicted = scored.observed(reported.positive), scored.predicted[:, reported.positive]
         figure = element(
             "figure",
-            roc(roc_curve(observed, predicted, n_rows=scored.count), "ROC curve"),
+            roc(roc_curve(observed, predicted, sample_weight=scored.count), "ROC curve"),
             element("figcaption", f"ROC curve for {_name(reported)}"),
         )
         words = element(
@@ -63,9 +64,9 @@ def discrimination_text(reported: ReportedModel, scored: ScoredRows) -> list[str
     assert reported.positive is not None
     observed, predicted = scored.observed(reported.positive), scored.predicted[:, reported.positive]
     area, ks, table = (
-        roc_auc(observed, predicted, n_rows=scored.count),
-        ks_statistic(observed, predicted, n_rows=scored.count),
-        lift_table(observed, predicted, n_rows=scored.count),
+        area_under_curve(observed, predicted, scored.count.astype(np.float64))[0],
+        ks_statistic(observed, predicted, sample_weight=scored.count),
+        lift_table(observed, predicted, sample_weight=scored.count),
     )
     pairs = (
         f"Of a row of {_name(reported)} and another row, the first has the higher probability in {100 * area:.1f} % of "
@@ -86,7 +87,7 @@ def decile_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
     """Tabulate tenths of the test rows, the highest probabilities first."""
     assert reported.positive is not None
     observed = scored.observed(reported.positive)
-    table = lift_table(observed, scored.predicted[:, reported.positive], n_rows=scored.count)
+    table = lift_table(observed, scored.predicted[:, reported.positive], sample_weight=scored.count)
     passed = np.cumsum(table.rows - table.positives) / scored.count[~observed].sum()
     columns = [
         [f"{k + 1}" for k in range(len(table.rows))],
@@ -113,7 +114,11 @@ def class_grid(reported: ReportedModel, scored: ScoredRows) -> Grid:
         observed = scored.observed(k)
         truly, named, hits = (int(n) for n in (confusion[k].sum(), confusion[:, k].sum(), confusion[k, k]))
         some = 0 < truly < scored.n_rows
-        area = f"{roc_auc(observed, scored.predicted[:, k], n_rows=scored.count):.3f}" if some else "–"
+        area = (
+            f"{area_under_curve(observed, scored.predicted[:, k], scored.count.astype(np.float64))[0]:.3f}"
+            if some
+            else "–"
+        )
         ratio = [f"{hits / whole:.3f}" if whole else "–" for whole in (truly, named)]
         rows.append([shown(label_text(label)), f"{truly:,}", f"{named:,}", *ratio, area])
     heads = ["Class", "Test rows", "Decided", "Recall", "Precision", "Area under the curve"]

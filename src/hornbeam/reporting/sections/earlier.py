@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from hornbeam.evaluation.score_intervals import Score, area_score, error_scores, mean, paired
 from hornbeam.evaluation.scores import losses
-from hornbeam.export.wording import label_text, mean_text, pluralise, rule_text
+from hornbeam.export.wording import rule_text
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import Earlier, ScoredRows
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
+from hornbeam.tree.words import label_text, mean_text, pluralise
 from hornbeam.typing import Bools
 
 _MOST_PAIRS, _MOST_NODES = 40, 10

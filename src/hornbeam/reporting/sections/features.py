@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature
-from hornbeam.explain import importance
-from hornbeam.export.wording import feature_name, label_text, number_text
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree import Tree
+from hornbeam.tree.importance import importance
 from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import feature_name, label_text, number_text
 
 NO_MEDIANS = "There are no medians, because the rows are not in memory."
 

@@ -7,7 +7,6 @@ import numpy as np
 from hornbeam.evaluation.calibration import wilson
 from hornbeam.evaluation.score_intervals import LEVEL, half_width, mean
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
-from hornbeam.export.wording import label_text
 from hornbeam.grid import Grid
 from hornbeam.reporting.group_column import Groups
 from hornbeam.reporting.markup import Markup, element, framed
@@ -15,6 +14,7 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
+from hornbeam.tree.words import label_text
 from hornbeam.typing import Bools, Counts, Floats
 
 _FEW_ROWS = 30
@@ -36,7 +36,7 @@ def group_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup 
 def group_text(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> list[str]:
     """Describe the columns, and where the groups differ most."""
     first = (
-        f"The test rows are divided by {shown(groups.name)}. In brackets are 95 % intervals; a difference "
+        f"The test rows are divided by {shown(groups.name)}. In brackets are {100 * LEVEL:g} % intervals; a difference "
         "between two groups whose intervals overlap may be chance."
     )
     rows = np.bincount(groups.code, scored.count)

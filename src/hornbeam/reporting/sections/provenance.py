@@ -7,16 +7,15 @@ from typing import Any
 
 import hornbeam
 from hornbeam.data.schema import Feature
-from hornbeam.export.wording import feature_name, label_text, mean_text, probability_text, shortened
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree import Tree
 from hornbeam.tree.edit import EDIT, recorded_edits
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
-from hornbeam.tree.tree import unsmoothed
+from hornbeam.tree.tree import Tree, unsmoothed
+from hornbeam.tree.words import feature_name, label_text, mean_text, probability_text, shortened
 from hornbeam.tuning.size_choice import STEP
 
 _MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 60, 60, 400

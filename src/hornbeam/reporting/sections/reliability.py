@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.evaluation import ReliabilityCurve, ScoreSums, reliability_curve
+from hornbeam.evaluation.calibration import ReliabilityCurve, curve_of_entries
 from hornbeam.evaluation.score_intervals import mean_curve
-from hornbeam.export.wording import label_text, pluralise
+from hornbeam.evaluation.scores import ScoreSums
 from hornbeam.reporting.markup import Markup, element, joined
 from hornbeam.reporting.pictures import reliability
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree import Tree
 from hornbeam.tree.decision import Costs
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import label_text, pluralise
 
 _MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES, _MOST_POINTS = 4, 40, 8, 1000
 
@@ -38,7 +39,7 @@ def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> M
     moved = _drift_text(scored, f", which is usually called a {custom} change")
     text = (
         "Test rows are grouped by their predicted probability. On the dotted line, the observed share equals the "
-        "prediction. The band is a 95 % interval of the share: for an exact tree about one point in twenty lies off "
+        "prediction. The band is a 90 % interval of the share: for an exact tree about one point in ten lies off "
         "the line by chance. The bars below count the rows of each group."
     )
     error_said = f"The expected calibration error, of the most probable class, is {error:.3f}."
@@ -56,16 +57,17 @@ def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> M
 def _curves(reported: ReportedModel, scored: ScoredRows) -> list[tuple[str, ReliabilityCurve]]:
     """The class of interest, or each of a few, or the most probable one of many."""
     classes = reported.tree.schema.classes
+    count = scored.count.astype(np.float64)
     shown_classes = list(range(len(classes))) if reported.positive is None else [reported.positive]
     if len(shown_classes) > _MOST_CURVES:
         best = scored.predicted.argmax(axis=1)
         predicted = scored.predicted[np.arange(len(best)), best]
-        curve = reliability_curve(best == scored.target, predicted, n_rows=scored.count)
+        curve = curve_of_entries(best == scored.target, predicted, count, count)
         return [("Most probable class", curve)]
     return [
         (
             f"Probability of {shown(label_text(classes[k]))}",
-            reliability_curve(scored.target == k, scored.predicted[:, k], n_rows=scored.count),
+            curve_of_entries(scored.target == k, scored.predicted[:, k], count, count),
         )
         for k in shown_classes
     ]
@@ -211,12 +213,12 @@ def _means_section(scored: ScoredRows | None) -> Markup:
     if scored is None:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
     curve = mean_curve(scored)
-    ends = np.concatenate([curve.predicted, curve.lower, curve.upper])
+    ends = np.concatenate([curve.predicted, curve.low, curve.high])
     scale = round_scale(float(ends.min()), float(ends.max()))
     picture = reliability(curve, title, scale, ("predicted mean", "mean of the rows seen"))
     text = (
         "Test rows are grouped by the predicted mean. On the dotted line, the mean of the rows equals the prediction. "
-        "The band is a 95 % interval of the mean: for an exact tree about one point in twenty lies off the line by "
+        "The band is a 90 % interval of the mean: for an exact tree about one point in ten lies off the line by "
         "chance. The bars below count the rows of each group."
     )
     beside = element("div", element("p", _drift_text(scored)), class_="note")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.evaluation.score_intervals import LEVEL, Score, class_scores, regression_scores
-from hornbeam.export.wording import pluralise
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.tree import unsmoothed
+from hornbeam.tree.words import pluralise
 
 _NOTE = (
     "Base rate is a model that always predicts the class frequencies of the training rows. In brackets are "

@@ -41,18 +41,18 @@ def stability_section(reported: ReportedModel, found: Stability | None) -> Marku
     """Write what changes between refits: decisions, root splits, and the probabilities of leaves."""
     if found is None:
         return None
-    first, *others = found.sentences()
+    first, *others = found._sentences()
     parts = [
         element("p", _SEEDS if "seeds" in found.drawn else _TEXT),
         element("p", " ".join([first, *others])),
     ]
     if found.roots is not None:
         heads = ["Feature", "Share of refits", "Threshold (90 % range)"]
-        parts.append(framed(Grid("Root splits of the refits", heads, list(found.root_cells()))))
+        parts.append(framed(Grid("Root splits of the refits", heads, list(found._root_cells()))))
     if found.leaves is not None:
-        heads = [name[:1].upper() + name[1:] for name in found.leaf_header]
+        heads = [name[:1].upper() + name[1:] for name in found._leaf_header]
         code = reported.positive if found.classes == reported.tree.schema.classes else None
-        leaves = [list(cells) for cells in found.leaf_cells(code)]
+        leaves = [list(cells) for cells in found._leaf_cells(code)]
         align = "<><>>><" if found.classes else "<>>>><"
         parts.append(framed(Grid("Spread of each leaf", heads, leaves[:_MOST_LEAVES], align)))
         if len(leaves) > _MOST_LEAVES:

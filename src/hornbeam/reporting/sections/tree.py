@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hornbeam.export.wording import label_text, pluralise
 from hornbeam.grid import Grid
 from hornbeam.reporting.markup import Markup, element, framed, joined
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.summary import prior_source
-from hornbeam.tree import Tree
-from hornbeam.tuning import size_path
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import label_text, pluralise
+from hornbeam.tuning.size_choice import size_path
 
 ABSENT = "No test rows were given to this report, so this section is empty."
 

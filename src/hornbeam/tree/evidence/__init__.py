@@ -4,6 +4,6 @@
 `fractional`: counting when rows with a missing value are split over every child.
 `count`: counting of all evidence, from a table or a source.
 `standardised`: a numeric target in the form of two classes.
-`base_rate`: class frequencies, and probabilities for another prior.
+`base_rate`: class frequencies, and probabilities for other base rates.
 `update`: more rows, fewer rows, decay.
 """

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.engine import Engine, resolve_engine
 from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
@@ -64,7 +64,7 @@ def count_at_nodes(
     if isinstance(rows, Table):
         ended = [counter.count(rows) for counter in counters]
     else:
-        ended = _count_source(counters, rows, LocalEngine() if engine is None else engine)
+        ended = _count_source(counters, rows, resolve_engine(engine))
     numeric = evidence_units(rows) if rows.schema.is_regression else None
     counted = []
     for counter, sums in zip(counters, ended, strict=True):
@@ -123,7 +123,7 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
     Returns
     -------
     Tree
-        With the splits and gains of `tree` and raw frequencies as belief: the result of `hornbeam.recount` with all
+        With the splits and gains of `tree` and raw frequencies as belief: the result of `recount` with all
         rows in memory, before smoothing.
 
     Notes
@@ -134,7 +134,9 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
 
     Examples
     --------
-    >>> from hornbeam.data import LocalEngine, MemorySource, Table
+    >>> from hornbeam.data.sources import MemorySource
+    >>> from hornbeam.engines import LocalEngine
+    >>> from hornbeam.tree import Table
     >>> from hornbeam.recipe import PRESETS
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"]
     >>> tree = PRESETS["cart"].fit(Table.read(X, y))
@@ -203,7 +205,7 @@ def fractional_unit(skeleton: Skeleton, rows: Table | Source, engine: Engine | N
     first = rows.read(partitions[0], features=(0,), rows=np.zeros(1, np.int64))
     if first.weight is None:
         return finer_unit(rows.unit, rows.n_rows)
-    [steps] = (LocalEngine() if engine is None else engine).reduce(_weigh, partitions, rows)
+    [steps] = resolve_engine(engine).reduce(_weigh, partitions, rows)
     return finer_unit(rows.unit, steps)
 
 

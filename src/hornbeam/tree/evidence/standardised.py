@@ -9,7 +9,9 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.tree.evidence.means import variances
+from hornbeam.tree.several import roots
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import n_roots
 from hornbeam.typing import Floats
 
 _ROUNDING = 2.0**-26  # relative deviation whose square is lost beside the square of the mean
@@ -25,18 +27,32 @@ class StandardisedTarget:
     deviation is 1 if all targets are equal, or more if their rounding errors are.
     """
 
-    mean: float
-    deviation: float
+    mean: float | Floats
+    deviation: float | Floats
 
     @classmethod
-    def of(cls, *trees: Tree) -> Self:
-        """Compute mean and deviation over the rows of all trees together."""
-        roots = np.sum([tree.evidence[0] * tree.unit for tree in trees], axis=0)
-        if roots[0] == 0:
-            return cls(0.0, 1.0)
-        mean = float(roots[1] / roots[0])
-        deviation = float(np.sqrt(max(roots[2] / roots[0] - mean * mean, 0.0)))
-        return cls(mean, deviation or max(1.0, abs(mean) * _ROUNDING))
+    def of(cls, tree: Tree) -> Self:
+        """Compute mean and deviation of the rows of a tree; of several side by side, for the root of each node."""
+        n = n_roots(tree.skeleton)
+        each = [cls._of_sums(sums) for sums in tree.evidence[:n] * tree.unit]
+        if n == 1:
+            return cls(*each[0])
+        mean, deviation = np.array(each).T
+        root = roots(tree.skeleton)
+        return cls(mean[root], deviation[root])
+
+    @classmethod
+    def of_all(cls, tree: Tree) -> Self:
+        """Compute mean and deviation over the rows of several trees together, side by side."""
+        return cls(*cls._of_sums((tree.evidence[: n_roots(tree.skeleton)] * tree.unit).sum(axis=0)))
+
+    @staticmethod
+    def _of_sums(sums: Floats) -> tuple[float, float]:
+        if sums[0] == 0:
+            return 0.0, 1.0
+        mean = float(sums[1] / sums[0])
+        deviation = float(np.sqrt(max(sums[2] / sums[0] - mean * mean, 0.0)))
+        return mean, deviation or max(1.0, abs(mean) * _ROUNDING)
 
     def shares(self, weight: Floats, total: Floats) -> Floats:
         """Rows of both classes, from weights and weighted sums of y."""
@@ -50,12 +66,12 @@ class StandardisedTarget:
 
     def means(self, share: Floats) -> Floats:
         """Convert frequencies of the second class back to y."""
-        y: Floats = self.mean + (share - 0.5) * (2 * self.deviation)
+        y: Floats = (self.mean + (share.T - 0.5) * (2 * self.deviation)).T
         return y
 
     def seen(self, y: Floats) -> Floats:
         """Scale y so that squared differences are squared losses over both classes."""
-        scaled: Floats = (y - self.mean) / (np.sqrt(2) * self.deviation)
+        scaled: Floats = ((y.T - self.mean) / (np.sqrt(2) * self.deviation)).T
         return scaled
 
 

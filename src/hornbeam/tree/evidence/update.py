@@ -56,7 +56,8 @@ def add_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.tree import Skeleton, count_rows
+    >>> from hornbeam.tree import Skeleton
+    >>> from hornbeam.tree.evidence.count import count_rows
     >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
     >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
     >>> more = add_rows(tree, Table.read([[35.0], [np.nan]], ["no", "no"], schema=tree.schema))
@@ -96,7 +97,8 @@ def remove_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tr
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.tree import Skeleton, count_rows
+    >>> from hornbeam.tree import Skeleton
+    >>> from hornbeam.tree.evidence.count import count_rows
     >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
     >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
     >>> remove_rows(tree, Table.read([[50.0]], ["yes"], schema=tree.schema)).evidence.tolist()
@@ -138,7 +140,8 @@ def decay(tree: Tree, factor: float) -> Tree:
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam.tree import Skeleton, count_rows
+    >>> from hornbeam.tree import Skeleton
+    >>> from hornbeam.tree.evidence.count import count_rows
     >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
     >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
     >>> decayed = decay(tree, 0.9)

@@ -10,7 +10,3 @@ In reading order:
 - `slope_terms`: tables and functions of leaves with slopes
 - `predictions`: tables of predictions, and the public functions
 """
-
-from hornbeam.export.source.c.source import to_c
-
-__all__ = ["to_c"]

@@ -6,8 +6,8 @@ from hornbeam.export.source.c.layouts import bin_type
 from hornbeam.export.source.c.numbers import Real
 from hornbeam.export.source.c.predictions import ONE, accuracy
 from hornbeam.export.source.c.program import Program, comment, string
-from hornbeam.export.wording import plain_label
 from hornbeam.tree.skeleton import summary
+from hornbeam.tree.words import plain_label
 
 
 def declarations(program: Program) -> str:

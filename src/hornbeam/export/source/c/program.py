@@ -11,8 +11,8 @@ import numpy as np
 
 from hornbeam.export.source.c.numbers import Number
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.wording import plain_label
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import plain_label
 from hornbeam.typing import Floats
 
 OWN_NAMES = (

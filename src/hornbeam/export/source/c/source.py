@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from hornbeam.checks import check_choice, check_flags
+from hornbeam.data.rows import read_rows
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.checks import check_table
+from hornbeam.export.checks import is_name
 from hornbeam.export.source.c.declarations import class_names, declarations
 from hornbeam.export.source.c.layouts import array, binned_walk, binning, flat_walk, nested
 from hornbeam.export.source.c.numbers import NUMBERS, Real
@@ -18,7 +19,7 @@ from hornbeam.export.source.c.program import Program
 from hornbeam.export.source.c.slope_terms import NO_FUSED
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
-from hornbeam.tree import Tree
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 
 _CHOICES = {
@@ -29,20 +30,20 @@ _CHOICES = {
 
 
 def to_c(
-    tree: Tree | HasTree,
+    model: Tree | HasTree,
     *,
     name: str = "tree",
     layout: Literal["if", "table", "bins"] = "if",
     input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the usual name
     probability: Literal["double", "float", "uint16", "uint8"] = "double",
     complete: bool = False,
-    vectors: Table | None = None,
+    vectors: Any = None,
 ) -> str:
     """Write a tree as one file of C99 that needs no heap, no library and only the header ``<stdint.h>``.
 
     Parameters
     ----------
-    tree : Tree or fitted TreeClassifier or TreeRegressor
+    model : Tree, or fitted TreeClassifier or TreeRegressor
     name : str, default "tree"
         The beginning of every name in the file.
     layout : {"if", "table", "bins"}, default "if"
@@ -56,7 +57,7 @@ def to_c(
         the largest error. For a numeric target the type of the means: "double" or "float".
     complete : bool, default False
         Leave out the code for missing values. Smaller, for rows that have none.
-    vectors : Table, optional
+    vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the code: compiled with ``NAME_TEST`` defined, the file is a program that fails
         unless all of them get the tree's nodes, classes and probabilities.
 
@@ -89,7 +90,8 @@ def to_c(
     }
     <BLANKLINE>
     """
-    tree = single_tree(tree)
+    tree = single_tree(model)
+    check_flags(complete=complete)
     _check_choices(name, layout=layout, input=input, probability=probability)
     program = Program.of(tree, name, NUMBERS[input], layout, probability, complete)
     if program.is_fractional and (layout == "if" or probability != "double"):
@@ -124,16 +126,13 @@ def to_c(
 
 
 def _check_choices(name: str, **settings: str) -> None:
-    if not re.fullmatch("[a-z][a-z0-9_]{0,19}", name):
+    if not is_name(name, "[a-z][a-z0-9_]{0,19}"):
         raise ParameterError(
             f"name is {name!r}; expected at most 20 small letters, digits and underscores, a letter first: "
             "every name of the C file begins with it, e.g. 'tree'."
         )
     for setting, value in settings.items():
-        if value not in _CHOICES[setting]:
-            raise ParameterError(
-                f"{setting}={value!r}: expected one of {', '.join(map(repr, _CHOICES[setting]))}."
-            )
+        check_choice(setting, value, _CHOICES[setting])
 
 
 def _code_of_categories(program: Program, walk: str) -> list[str]:
@@ -165,10 +164,10 @@ def _walk(program: Program) -> list[str]:
     return [*binned, walk, f"{place}    return {program.name}_walk(x, 0);\n}}\n"]
 
 
-def _test(program: Program, table: Table) -> str:
+def _test(program: Program, X: Any) -> str:
     """Write rows with their expected predictions, and the program that compares them."""
-    check_table(program.tree, table)
     name, number, schema = program.name, program.number, program.tree.schema
+    table = read_rows(X, schema=schema)
     features = zip(schema.features, table.columns, strict=True)
     columns = [c if f.is_nominal else number.rounded(c) for f, c in features]
     vectors = TestVectors.of(program.tree, Table(table.schema, tuple(columns)))
