@@ -460,6 +460,21 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "select_terms": [SOFT_ROWS],
         "rank_columns": [{"columns": NUMBERS, "at": ints(2, 0), "out": np.zeros((4, 3), np.uint16)}],
         "dot": [{"one": floats(0.5, -1.0), "other": floats(3.0, 0.1)}],
+        "compare_rows": [{"columns": NUMBERS, "inside": longs(0, 2), "outside": longs(3, 1)}],
+        "count_distinct": [{"columns": NUMBERS}],
+        "midpoint": [{"left": floats(0.5, -np.inf), "right": floats(3.0, 0.1)}],
+        "minimise": [
+            {
+                "function": lambda at: (float(np.abs(at).clip(0, 9).sum()), np.sign(at)),
+                "start": floats(0.5, -1.0),
+                "low": -2.0,
+                "high": 2.0,
+                "tolerance": 1e-9,
+                "gradient_tolerance": 1e-9,
+                "max_steps": 9,
+            }
+        ],
+        "shortest_between": [{"left": floats(0.5, -np.inf), "right": floats(3.0, 0.1)}],
         "level_order": [{"parent": ints(-1, -1, 0, 0, 2, 2), "rank": ints(0, 0, 1, 0, 0, 1)}],
         "pull_up": [SHAPE | {"values": np.ones((5, 2))}, SHAPE | {"values": np.ones((5, 3), np.int64)}],
         "lambdas": [

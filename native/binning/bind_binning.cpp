@@ -10,8 +10,10 @@
 #include "bindings/checks.hpp"
 #include "binning/census.hpp"
 #include "binning/cuts.hpp"
+#include "binning/decimals.hpp"
 #include "binning/edge_search.hpp"
 #include "binning/ranks.hpp"
+#include "binning/screen.hpp"
 
 namespace hornbeam {
 namespace {
@@ -168,6 +170,48 @@ Out<int64_t> equal_bins_of(const In<int64_t>& counts, int64_t max_bins) {
     return to_numpy(equal_bins(counts.data(), counts.size(), max_bins));
 }
 
+// Calls `action` with the number and the values of each column, numbers or codes.
+template <class Action>
+void each_column(const nb::tuple& items, Action action) {
+    size_t f = 0;
+    for (nb::handle item : items) {
+        Held held;
+        nb::ndarray<const int32_t, nb::ndim<1>, nb::device::cpu> codes;
+        if (nb::try_cast(item, codes, false)) action(f++, column_of<int32_t>(item, held));
+        else action(f++, column_of<double>(item, held));
+    }
+}
+
+Out<int64_t> count_distinct(const nb::tuple& items) {
+    std::vector<int64_t> found(items.size());
+    DistinctValues values;
+    each_column(items, [&](size_t f, const auto& column) { found[f] = values.count(column); });
+    return to_numpy(std::move(found));
+}
+
+Out<double> compare_rows(const nb::tuple& items, const In<int64_t>& inside, const In<int64_t>& outside) {
+    expect(inside.size() == outside.size(), "as many rows inside as outside are expected");
+    std::vector<double> found(3 * items.size());
+    each_column(items, [&](size_t f, const auto& column) {
+        for (const auto* rows : {&inside, &outside})
+            expect_within(*rows, int64_t{0}, column.size - 1, "rows of the columns are expected");
+        const auto n = static_cast<int64_t>(inside.size());
+        const PairShares shares = pair_shares(column, inside.data(), outside.data(), n);
+        found[f] = shares.equal;
+        found[items.size() + f] = shares.below;
+        found[2 * items.size() + f] = shares.repeated;
+    });
+    return to_numpy(std::move(found), {3, items.size()});
+}
+
+template <class Between>
+Out<double> each_between(const In<double>& left, const In<double>& right, Between between) {
+    expect(left.size() == right.size(), "as many left as right numbers are expected");
+    std::vector<double> found(left.size());
+    std::transform(left.begin(), left.end(), right.begin(), found.begin(), between);
+    return to_numpy(std::move(found));
+}
+
 // Ranks of the numeric columns, in the columns `at` of `out`; returns the keys of their distinct values.
 nb::tuple rank_columns(const nb::tuple& items, const In<int32_t>& at, const Matrix<uint16_t>& out) {
     Held held;
@@ -250,6 +294,16 @@ void bind_binning(nanobind::module_& module) {
              nb::arg("full"), nb::arg("starts"), nb::arg("keys"), nb::arg("counts"));
     module.def("count_parts", &count_parts, nb::arg("columns"), nb::arg("starts"), nb::arg("low"), nb::arg("high"),
                nb::arg("digit_shift"), nb::arg("digits"), nb::arg("counts"), nb::arg("ones"), nb::arg("some"));
+    const auto between = [&](const char* name, double (*function)(double, double)) {
+        module.def(
+            name,
+            [function](const In<double>& left, const In<double>& right) { return each_between(left, right, function); },
+            nb::arg("left"), nb::arg("right"));
+    };
+    between("midpoint", midpoint);
+    between("shortest_between", shortest_between);
+    module.def("count_distinct", &count_distinct, nb::arg("columns"));
+    module.def("compare_rows", &compare_rows, nb::arg("columns"), nb::arg("inside"), nb::arg("outside"));
     module.def("rank_columns", &rank_columns, nb::arg("columns"), nb::arg("at"), nb::arg("out"));
     module.def("equal_bins", &equal_bins_of, nb::arg("counts"), nb::arg("max_bins"));
     const auto bind = [&](const char* name, auto function) {

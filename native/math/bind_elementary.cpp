@@ -1,12 +1,14 @@
-// Bindings of exp and log.
+// Bindings of exp and log, sums, and the minimisation of functions.
 #include "math/elementary.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 
 #include <algorithm>
 
 #include "bindings/arrays.hpp"
 #include "bindings/checks.hpp"
+#include "math/descent.hpp"
 
 namespace hornbeam {
 namespace {
@@ -66,12 +68,25 @@ Out<double> in_blocks(const In<double>& values, Block block, One one) {
     });
 }
 
-// From the first to the last, so that every machine rounds the same way.
-double dot(const In<double>& one, const In<double>& other) {
+double dot_of(const In<double>& one, const In<double>& other) {
     expect(one.size() == other.size(), "arrays of one length expected");
-    double sum = 0;
-    for (size_t i = 0; i < one.size(); ++i) sum += one(i) * other(i);
-    return sum;
+    return dot(one.data(), other.data(), one.size());
+}
+
+using ValueAndGradient = std::pair<double, Plain<const double, 1>>;
+
+Out<double> minimise(const nb::typed<nb::callable, ValueAndGradient(Out<double>)>& function, const In<double>& start,
+                     double low, double high, double tolerance, double gradient_tolerance, int64_t max_steps) {
+    expect(low <= high, "bounds in order expected");
+    expect(tolerance >= 0 && gradient_tolerance >= 0 && max_steps >= 0, "limits of 0 or more expected");
+    const auto evaluate = [&](const Numbers& at, Numbers& gradient) {
+        const auto found = nb::cast<ValueAndGradient>(function(to_numpy(Numbers(at))));
+        expect(found.second.size() == at.size(), "a gradient with one number per coordinate expected");
+        std::copy_n(found.second.data(), at.size(), gradient.begin());
+        return found.first;
+    };
+    const Descent descent{low, high, tolerance, gradient_tolerance, max_steps};
+    return to_numpy(descent.minimise(evaluate, copied(start)));
 }
 
 }  // namespace
@@ -95,5 +110,7 @@ void bind_elementary(nanobind::module_& module) {
             return each(values, [](auto begin, auto end, auto found) { std::transform(begin, end, found, log2_of); });
         },
         nb::arg("values"));
-    module.def("dot", &dot, nb::arg("one"), nb::arg("other"));
+    module.def("dot", &dot_of, nb::arg("one"), nb::arg("other"));
+    module.def("minimise", &minimise, nb::arg("function"), nb::arg("start"), nb::arg("low"), nb::arg("high"),
+               nb::arg("tolerance"), nb::arg("gradient_tolerance"), nb::arg("max_steps"));
 }

@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.binning.cells import bit_length
-from hornbeam.data.binning.cuts import fit_cuts, midpoint, shortest_between
+from hornbeam.data.binning.cuts import fit_cuts
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
+from hornbeam.kernels.census import midpoint, shortest_between
+from support import reference_decimals
 
 LARGEST = np.finfo(np.float64).max
 # No finite number is between -inf and the lowest finite number, and keys never give that pair.
@@ -27,11 +29,18 @@ def edges_of(column, max_bins=255):
 
 @given(st.lists(pairs, min_size=1, max_size=30), st.sampled_from([midpoint, shortest_between]))
 def test_an_edge_is_between_its_neighbours(pairs, between):
-    left, right = np.array(pairs).T
+    left, right = np.array(pairs).T.copy()
     found = between(left, right)
     assert np.isfinite(found).all()
     assert (left <= found).all()
     assert (found < right).all()
+
+
+@given(st.lists(pairs, min_size=1, max_size=30), st.sampled_from(["midpoint", "shortest_between"]))
+def test_a_number_between_two_has_the_bits_of_its_slow_twin(pairs, name):
+    left, right = np.array(pairs).T.copy()
+    found, expected = globals()[name](left, right), getattr(reference_decimals, name)(left, right)
+    assert found.tobytes() == expected.tobytes()
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))
@@ -55,7 +64,7 @@ def test_midpoint_is_the_middle(left, width):
     ],
 )
 def test_shortest_between_gives_short_decimals(left, right, expected):
-    found = shortest_between(np.array([left]), np.array([right]))[0]
+    found = shortest_between(np.array([left], float), np.array([right], float))[0]
     assert repr(float(found)) == expected
 
 

@@ -1,4 +1,4 @@
-"""Ranks of values: the codes and distinct values of exact bins by one sort."""
+"""Ranks of values: the codes and distinct values of exact bins by one sort; counts and comparisons of values."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.kernels.census import rank_columns
+from hornbeam.kernels.census import compare_rows, count_distinct, rank_columns
 from support.examples import examples
 from support.strategies_growing import bins_of, training_tables
 
@@ -63,3 +63,31 @@ def test_too_many_rows_are_refused():
     n = 65_535
     with pytest.raises(ValueError, match=r"fewer than 65,535 rows"):
         rank_columns((np.zeros(n),), np.zeros(1, np.int32), np.zeros((n, 1), np.uint16))
+
+
+COLUMN = st.lists(
+    st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1e300, np.inf, np.nan]), min_size=1, max_size=80
+)
+
+
+@given(COLUMN, st.integers(1, 3))
+def test_distinct_values_are_those_of_a_set(values, stride):
+    column = np.repeat(np.array(values), stride)[::stride]
+    known = {value for value in values if not np.isnan(value)}
+    n_missing = np.isnan(column).any() and np.inf not in known
+    codes = np.where(np.isnan(column), -1, np.searchsorted(sorted(known), column)).astype(np.int32)
+    assert count_distinct((column, codes)).tolist() == [len(known) + n_missing, len(set(codes.tolist()))]
+
+
+@given(st.data(), COLUMN)
+def test_shares_of_pairs_equal_those_of_numpy(data, values):
+    column = np.array(values)
+    pairs = data.draw(st.lists(st.tuples(*[st.integers(0, len(values) - 1)] * 2), max_size=40))
+    inside, outside = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
+    known = np.where(np.isnan(column), np.inf, column)
+    first, second = known[inside], known[outside]
+    expected = [first == second, first < second, first == np.roll(first, 1)]
+    found = compare_rows((column, np.zeros(len(values), np.int32)), inside, outside)
+    for shares, rows in zip(found, expected, strict=True):
+        assert shares[0] == (rows.mean() if len(rows) else 0)
+    assert [shares[1] for shares in found] == ([1, 0, 1] if pairs else [0, 0, 0])

@@ -19,6 +19,7 @@ from hornbeam.data.row_order import target_bits
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
+from hornbeam.kernels.census import count_distinct
 from hornbeam.typing import Counts
 
 if TYPE_CHECKING:
@@ -204,11 +205,7 @@ def _groups(table: Table) -> dict[int, Finding]:
 
 def _repeating(block: Table) -> list[int]:
     """Return the columns that have many different values, of which many repeat."""
-    if block.matrix is not None:
-        ordered = [np.sort(block.matrix, axis=0)]  # all at once
-    else:
-        ordered = [np.sort(column)[:, None] for column in block.columns]
-    n_distinct = np.concatenate([1 + np.count_nonzero(one[1:] > one[:-1], axis=0) for one in ordered])
+    n_distinct = count_distinct(tuple(block.columns))
     repeats = (n_distinct >= _MANY_VALUES) & (block.n_rows - n_distinct >= _REPEATS)
     return np.flatnonzero(repeats).tolist()
 

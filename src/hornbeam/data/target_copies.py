@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
+from hornbeam.kernels.census import compare_rows
 from hornbeam.typing import Bools, Floats, Indices
 
 _FEWEST_ROWS = 100
@@ -101,7 +102,7 @@ def _predictive(table: Table, target: Indices, features: Sequence[int]) -> Itera
     # As many rows of each, so that they can be compared pair by pair; none twice: a repeated row has repeated values.
     size = min(n_rows - others, others, _SAMPLE_ROWS // 2)
     inside, outside = (_spread(np.flatnonzero(rows), size) for rows in (target == largest, target != largest))
-    by_value, by_order = _may_predict(_sample(table, features, inside), _sample(table, features, outside))
+    by_value, by_order = _may_predict(tuple([table.columns[at] for at in features]), inside, outside)
     for at in _select(features, by_value | (by_order & (n_classes == 2))):
         column = table.columns[at]
         wrong = wrong_by_value(column, target, n_classes)
@@ -113,22 +114,17 @@ def _predictive(table: Table, target: Indices, features: Sequence[int]) -> Itera
             yield at, f"alone gives the class of {_percent(n_rows - wrong, n_rows)} of the rows"
 
 
-def _may_predict(inside: Floats, outside: Floats) -> tuple[Bools, Bools]:
+def _may_predict(
+    columns: tuple[Column, ...], inside: NDArray[np.intp], outside: NDArray[np.intp]
+) -> tuple[Bools, Bools]:
     """Return which columns may copy the target by value, and which by order, from rows in and outside a class.
 
     By value: rows in the class often have equal values, and hardly ever a value of the rows outside. By order: rows in
     the class are nearly always below those outside, or nearly always above. A missing value is above all values.
     """
-    equal, below = _shares(inside == outside), _shares(inside < outside)
-    repeated = _shares(inside == np.roll(inside, 1, axis=0))
+    equal, below, repeated = compare_rows(columns, inside, outside)
     by_value = (equal <= _SAMPLE_WRONG) & (repeated >= _SAMPLE_EQUAL)
     return by_value, (below >= 1 - _SAMPLE_WRONG) | (below + equal <= _SAMPLE_WRONG)
-
-
-def _shares(rows: Bools) -> Floats:
-    """Return the share of true rows of each column."""
-    shares: Floats = np.add.reduce(rows, axis=0, dtype=np.float64) / max(len(rows), 1)
-    return shares
 
 
 def _sample(table: Table, features: Sequence[int], rows: NDArray[np.intp]) -> Floats:

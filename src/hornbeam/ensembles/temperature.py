@@ -4,8 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from hornbeam.kernels.elementary import dot, exp, log, row_dots, row_sums
-from hornbeam.smoothing.descent import minimise
+from hornbeam.kernels.elementary import dot, exp, log, minimise, row_dots, row_sums
 from hornbeam.typing import Counts, Floats, Indices
 
 _BOUNDS: Final = (-1.3862943611198906, 1.3862943611198906)  # logarithms of 1/4 and 4

@@ -1,7 +1,7 @@
 """Hornbeam's compiled kernels: arrays in, arrays out."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy
@@ -42,6 +42,14 @@ def count_parts(
     ones: NDArray[numpy.uint64],
     some: NDArray[numpy.uint64],
 ) -> None: ...
+def midpoint(left: NDArray[numpy.float64], right: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
+def shortest_between(
+    left: NDArray[numpy.float64], right: NDArray[numpy.float64]
+) -> NDArray[numpy.float64]: ...
+def count_distinct(columns: tuple[Any, ...]) -> NDArray[numpy.int64]: ...
+def compare_rows(
+    columns: tuple[Any, ...], inside: NDArray[numpy.int64], outside: NDArray[numpy.int64]
+) -> NDArray[numpy.float64]: ...
 def rank_columns(
     columns: tuple[Any, ...], at: NDArray[numpy.int32], out: NDArray[numpy.uint16]
 ) -> tuple[Any, ...]: ...
@@ -83,6 +91,15 @@ def exp2(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def log(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def log2(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def dot(one: NDArray[numpy.float64], other: NDArray[numpy.float64]) -> float: ...
+def minimise(
+    function: Callable[[NDArray[numpy.float64]], tuple[float, NDArray[numpy.float64]]],
+    start: NDArray[numpy.float64],
+    low: float,
+    high: float,
+    tolerance: float,
+    gradient_tolerance: float,
+    max_steps: int,
+) -> NDArray[numpy.float64]: ...
 
 class HdpChain:
     def __init__(

@@ -108,6 +108,35 @@ def to_equal_bins(counts: Counts, max_bins: int) -> Counts:
     return result
 
 
+def count_distinct(columns: tuple[NDArray[Any], ...]) -> Counts:
+    """Count the different values of columns of numbers or codes; missing values count as one."""
+    return _native.count_distinct(columns)
+
+
+def compare_rows(
+    columns: tuple[NDArray[Any], ...], inside: NDArray[np.intp], outside: NDArray[np.intp]
+) -> tuple[Floats, Floats, Floats]:
+    """Compare as many rows inside a class as outside, pair by pair: shares that are equal, and that are below.
+
+    The third are the shares of rows inside with the value of the row before. A missing value is above all values.
+    """
+    equal, below, repeated = _native.compare_rows(columns, inside, outside)
+    return equal, below, repeated
+
+
+def midpoint(left: Floats, right: Floats) -> Floats:
+    """Return the middle of each pair ``left < right``: finite, at least `left` and below `right`."""
+    return _native.midpoint(left, right)
+
+
+def shortest_between(left: Floats, right: Floats) -> Floats:
+    """Return the shortest decimal in the middle half between each pair ``left < right``.
+
+    Finite, at least `left` and below `right`; the midpoint where two floats are too close for a decimal.
+    """
+    return _native.shortest_between(left, right)
+
+
 def rank_columns(
     columns: tuple[NDArray[Any], ...], at: Indices, out: NDArray[np.uint16]
 ) -> tuple[Floats, Counts]:

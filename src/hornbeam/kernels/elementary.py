@@ -1,4 +1,4 @@
-"""exp, log, distributions and sums that have the same bits on every machine, unlike those of NumPy and BLAS."""
+"""exp, log, distributions, sums and minima that have the same bits on every machine, unlike those of NumPy and BLAS."""
 
 from collections.abc import Callable
 from typing import Any
@@ -96,3 +96,20 @@ def exact_sums(place: NDArray[np.integer[Any]], values: Floats, n_places: int) -
     for at, high_sum, low_sum in zip(key.tolist(), high.tolist(), low.tolist(), strict=True):
         sums[at >> 12] += (int(high_sum) << 27) + int(low_sum) << (at & 4095)
     return sums
+
+
+def minimise(
+    function: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    bounds: tuple[float, float],
+    *,
+    tolerance: float,
+    gradient_tolerance: float = 1e-9,
+    max_steps: int = 1000,
+) -> Floats:
+    """Find the minimum of a function, which returns value and gradient, by projected L-BFGS.
+
+    It stops when a step lowers the value by no more than `tolerance` of it, or of 1, or when no coordinate that may
+    move has a derivative above `gradient_tolerance`.
+    """
+    return _native.minimise(function, start, *bounds, tolerance, gradient_tolerance, max_steps)

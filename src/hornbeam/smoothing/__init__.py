@@ -5,7 +5,7 @@ Reading order:
 - `smoother`: the protocol, and checks of parameters
 - `estimates`: raw frequencies, Laplace, m-estimate; of one node
 - `m_branch`, `shrinkage`, `hgs`, `hdp`: published smoothers that use ancestors
-- `leave_one_out`, `descent`: the loss of fitted HGS, and its minimisation
+- `leave_one_out`: the loss of fitted HGS
 - `borrowing`: the default, fitted by `hornbeam.tuning.CrossFitted`
 - `monotone`: monotone constraints on smoothed predictions
 - `interval_calibration`: variances of nodes, and effective sample sizes for intervals

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hornbeam.checks import check_number
-from hornbeam.kernels.elementary import exp, log, row_sums
-from hornbeam.smoothing.descent import minimise
+from hornbeam.kernels.elementary import exp, log, minimise, row_sums
 from hornbeam.smoothing.leave_one_out import LeaveOneOut, Loss, check_loss
 from hornbeam.smoothing.smoother import NamedSmoother, check_rows
 from hornbeam.tree.edit import with_belief

@@ -20,11 +20,11 @@ from hornbeam.data.row_order import (
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing.category_order import many_categories
+from hornbeam.kernels.elementary import minimise
 from hornbeam.kernels.smoothing import STRENGTH_NAMES, StackedTrees
 from hornbeam.pruning.pruner import Pruner
 from hornbeam.recipe import FitLimits, Recipe, RecipeFitter
 from hornbeam.smoothing.borrowing import Borrowing
-from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.several import apply_to_each

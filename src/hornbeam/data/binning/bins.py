@@ -6,13 +6,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hornbeam.data.binning.cuts import edges_between_values, fit_cuts, midpoint, shortest_between
+from hornbeam.data.binning.cuts import edges_between_values, fit_cuts
 from hornbeam.data.engine import Engine
 from hornbeam.data.hashes import fingerprint
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
-from hornbeam.kernels.census import rank_columns
+from hornbeam.kernels.census import midpoint, rank_columns, shortest_between
 from hornbeam.kernels.encode import encode
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 

@@ -1,4 +1,4 @@
-"""Minimisation of a smooth function within bounds, bit-identical on every machine."""
+"""Slow, obvious twin of the minimisation of a smooth function within bounds: NumPy, one vector at a time."""
 
 from collections.abc import Callable
 
