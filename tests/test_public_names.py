@@ -80,3 +80,25 @@ def test_reading_a_tree_needs_no_scikit_learn():
     code = "import sys, hornbeam; hornbeam.Tree; print('sklearn' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_a_model_from_a_file_predicts_without_the_modules_that_fit(tmp_path):
+    path = str(tmp_path / "m.hornbeam")
+    hornbeam.save(hornbeam.TreeClassifier().fit([[0.0], [1.0]] * 10, [0, 1] * 10), path)
+    code = (
+        f"import sys, hornbeam; hornbeam.load({path!r}).predict_proba([[1.0]]); "
+        "print(*(name for name in sys.modules if name.startswith('hornbeam')))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert "hornbeam.tree.few_rows" in loaded
+    fits = (
+        "recipe",
+        "growing.grower",
+        "growing.search",
+        "tuning.cross_fitted",
+        "pruning.pruner",
+        "ensembles",
+    )
+    assert not [name for name in loaded if name.removeprefix("hornbeam.").startswith(fits)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hornbeam.rules.rule import Rule
     from hornbeam.rules.rule_set import RuleSet
     from hornbeam.storage.difference import Difference
-    from hornbeam.tuning.size_choice import SizePath
+    from hornbeam.tuning.size_path import SizePath
     from hornbeam.web_editor.server import Workbench
 
 __all__ = [
@@ -93,7 +93,7 @@ _MODULES = {
     "Scores": "hornbeam.evaluation.model_scores",
     "Segment": "hornbeam.explain.scorecard",
     "ShapValues": "hornbeam.explain.shapley",
-    "SizePath": "hornbeam.tuning.size_choice",
+    "SizePath": "hornbeam.tuning.size_path",
     "Stability": "hornbeam.evaluation.stability",
     "TreeEditor": "hornbeam.editing.editor",
     "Unseen": "hornbeam.explain.unseen",

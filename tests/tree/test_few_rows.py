@@ -152,7 +152,7 @@ def test_any_values_are_read_as_with_a_table(name, data):
         assert_as_with_a_table(model, frame)
         try:
             frame = frame.convert_dtypes()
-        except OverflowError:  # pandas 2 cannot convert 10**400
+        except (OverflowError, TypeError):  # pandas 2 cannot convert 10**400, nor complex numbers
             return
         assert_as_with_a_table(model, frame)
 

@@ -15,7 +15,7 @@ from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, LeaveOneOutHGS, Raw
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning.cross_fitted import CrossFitted
-from hornbeam.tuning.size_choice import size_path
+from hornbeam.tuning.size_path import size_path
 
 DEFAULT = PRESETS["default"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))

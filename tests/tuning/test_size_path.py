@@ -17,7 +17,8 @@ from hornbeam.tree.route import predict_rows
 from hornbeam.tree.several import apart
 from hornbeam.tree.tree import Step
 from hornbeam.tuning.cross_fitted import CrossFitted, fit_strengths
-from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice, SizePath, size_path
+from hornbeam.tuning.size_choice import HeldOutLoss, SizeChoice
+from hornbeam.tuning.size_path import SizePath, size_path
 
 NOISY = make_classification(700, 10, n_informative=5, n_classes=3, flip_y=0.2, random_state=0)
 TABLES = {

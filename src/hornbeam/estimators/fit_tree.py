@@ -13,8 +13,6 @@ from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
 from hornbeam.data.threads import n_threads
 from hornbeam.estimators.parameters.fields import ForestParameters, TreeClassifierParameters, TreeParameters
-from hornbeam.estimators.parameters.recipes import tree_fitter
-from hornbeam.recipe import Fitter
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import record_groups, with_decision
 from hornbeam.tree.evidence.count import integer_weights
@@ -25,6 +23,7 @@ from hornbeam.typing import Counts, Floats
 if TYPE_CHECKING:
     from hornbeam.ensembles.distillation.taught import OwnTeacher
     from hornbeam.ensembles.forest.trainer import ForestResult
+    from hornbeam.recipe import Fitter
 
 
 class Fitted(NamedTuple):
@@ -77,6 +76,10 @@ def fit_tree(
     >>> fit_tree(TreeClassifierParameters(smoothing="laplace"), table).tree.n_leaves
     2
     """
+    from hornbeam.estimators.parameters.recipes import (
+        tree_fitter,  # imports all that fits, which predictions need not
+    )
+
     fitter, threads = tree_fitter(parameters, rows, own_teacher=own_teacher), n_threads(n_jobs)
     if warn is not None:
         warn(rows, fitter)

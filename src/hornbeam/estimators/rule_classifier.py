@@ -22,8 +22,8 @@ from hornbeam.estimators.methods.classifier import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.predict_to import EstimatorColumns, PredictsTo
 from hornbeam.estimators.methods.reads_rows import accepts_source
-from hornbeam.estimators.parameters.recipes import has_own_teacher, tree_fitter
-from hornbeam.estimators.parameters.validators import number, resolve_seed
+from hornbeam.estimators.parameters.recipes import tree_fitter
+from hornbeam.estimators.parameters.validators import has_own_teacher, number, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.rules.extract import extract
 from hornbeam.rules.rule_set import RuleSet, decided_by

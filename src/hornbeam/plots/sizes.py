@@ -5,7 +5,7 @@ from typing import Any, Self
 from hornbeam.errors import DataError
 from hornbeam.plots.canvas import COLORS, GREY, axes, fitted_tree
 from hornbeam.tree.words import pluralise
-from hornbeam.tuning.size_choice import SizePath, size_path
+from hornbeam.tuning.size_path import SizePath, size_path
 
 
 class SizePathDisplay:

@@ -18,7 +18,7 @@ from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.words import feature_name
-from hornbeam.tuning.size_choice import size_path
+from hornbeam.tuning.size_path import size_path
 from hornbeam.typing import Bools, Floats, Indices
 
 _MOST_CATEGORIES = 6  # in the condition of a child

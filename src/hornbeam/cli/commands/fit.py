@@ -178,7 +178,7 @@ def fit(
     from hornbeam.cli.commands.score import scores_dict
     from hornbeam.evaluation import scores
     from hornbeam.tree.words import pluralise
-    from hornbeam.tuning.size_choice import size_path
+    from hornbeam.tuning.size_path import size_path
 
     check_output(output)
     found = read_training(

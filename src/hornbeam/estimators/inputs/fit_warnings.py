@@ -12,7 +12,6 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import warn
 from hornbeam.logger import bytes_text
-from hornbeam.tuning.cross_fitted import CrossFitted
 
 _MOST_SHOWN = 5
 _NOTES = {
@@ -42,6 +41,8 @@ def warn_about_classes(table: Table, fitter: Any = None) -> None:
     y has 8,000 classes in 8,000 rows. A tree has numbers for each node and class, so the fit may need up to 12.8 GB.
     If y is a number, use a regressor. Else join rare classes, or limit max_depth or min_samples_leaf.
     """
+    from hornbeam.tuning.cross_fitted import CrossFitted  # imported with the first fit
+
     n_rows, n_classes = table.n_rows, table.schema.n_classes
     cells = (2 * n_rows - 1) * n_classes
     if isinstance(fitter, CrossFitted):

@@ -30,15 +30,13 @@ from hornbeam.estimators.methods.progress import Progress, with_callbacks
 from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.update import forget, recount, update
 from hornbeam.estimators.parameters.fields import TreeParameters
-from hornbeam.estimators.parameters.recipes import FROM_TREE, has_own_teacher, tree_fitter
-from hornbeam.estimators.parameters.validators import boolean, number, size
+from hornbeam.estimators.parameters.validators import FROM_TREE, boolean, has_own_teacher, number, size
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.few_rows import few_rows_of
 from hornbeam.tree.route import decide_rows, decision_path, predict_rows, route, row_predictor
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import single_tree
-from hornbeam.tuning.calibrate import calibrate_intervals
-from hornbeam.tuning.size_choice import SizePath, size_path
+from hornbeam.tuning.size_path import SizePath, size_path
 from hornbeam.typing import Counts, Floats, Indices
 
 if TYPE_CHECKING:
@@ -565,6 +563,9 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         >>> print(clf.tree_.history[-1])
         interval-calibration(borrowed=0.35, own=0.35)
         """
+        from hornbeam.estimators.parameters.recipes import tree_fitter  # imports all that fits
+        from hornbeam.tuning.calibrate import calibrate_intervals
+
         check_is_fitted(self)
         weights = {"sample_weight": sample_weight, "class_weight": getattr(self, "class_weight", None)}
         table = Table.read(X, self._read_target(y), groups=groups, schema=self.tree_.schema, **weights)

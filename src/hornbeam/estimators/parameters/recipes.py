@@ -21,8 +21,10 @@ from hornbeam.estimators.parameters.path_constraints import (
     resolve_forced,
 )
 from hornbeam.estimators.parameters.validators import (
+    FROM_TREE,
     boolean,
     choice,
+    has_own_teacher,
     is_named,
     limit,
     lookup,
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
 
 _CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, two slopes per leaf
-FROM_TREE = "from_tree"  #: the preset of an estimator that was made of a tree, and not fitted
 _LEAVES, _DEPTH, _SLOPES = 16, 7, 2
 _MOST_SLOPES = 3
 # Rows of a readable leaf: 2 % of all, but at least 5, and 10 are enough (record 24).
@@ -244,14 +245,6 @@ def has_teacher(estimator: Any) -> bool:
             "another preset."
         )
     return False
-
-
-def has_own_teacher(estimator: Any) -> bool:
-    """Whether the teacher of a tree is an estimator, and not one of Hornbeam by name."""
-    teacher = estimator.teacher
-    return not isinstance(teacher, type) and (
-        hasattr(teacher, "predict") or hasattr(teacher, "predict_proba")
-    )
 
 
 def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taught:

@@ -11,6 +11,7 @@ from hornbeam.checks import MOST, check_flags, is_number, is_whole
 from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.errors import ParameterError, shown
 
+FROM_TREE = "from_tree"  #: the preset of an estimator that was made of a tree, and not fitted
 _MOST_TREES = 1_000_000
 
 
@@ -38,6 +39,14 @@ def is_named(value: Any, name: str) -> bool:
     (True, False)
     """
     return isinstance(value, str) and str(value) == name
+
+
+def has_own_teacher(estimator: Any) -> bool:
+    """Whether the teacher of a tree is an estimator, and not one of Hornbeam by name."""
+    teacher = estimator.teacher
+    return not isinstance(teacher, type) and (
+        hasattr(teacher, "predict") or hasattr(teacher, "predict_proba")
+    )
 
 
 def teacher_name(teacher: Any) -> str:

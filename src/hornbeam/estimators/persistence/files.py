@@ -13,13 +13,13 @@ from typing import Any
 from hornbeam.checks import check_number
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators.persistence.codec import REGISTRY, estimator_class, pack_estimator, unpack_estimator
-from hornbeam.growing.grower import Grower
+from hornbeam.growing.settings import GrowthSettings
 from hornbeam.storage.difference import Difference, compare
 from hornbeam.storage.file import read_any, write
 from hornbeam.storage.model import Model
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import unwrap
-from hornbeam.tuning.size_choice import size_path
+from hornbeam.tuning.size_path import size_path
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -236,6 +236,6 @@ def _check_steps(trees: Sequence[Tree]) -> None:
         for tree in histories.values():
             for step in tree.history:
                 if step.name == "grow":
-                    Grower.recorded(step, tree.schema)
+                    GrowthSettings.recorded(step, tree.schema)
     except TreeError as error:
         raise StorageError(str(error)) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from hornbeam.data.threads import n_threads
 from hornbeam.errors import StorageError
 from hornbeam.estimators.parameters.fields import PathConstraints, TreeParameters
 from hornbeam.estimators.parameters.validators import teacher_name
-from hornbeam.growing.forced_splits import forced_splits
 from hornbeam.storage.earlier import present_parameters, present_step
 from hornbeam.tree import Step
 from hornbeam.tree.decision import Costs
@@ -104,26 +103,18 @@ def check_predict_parameters(estimator: Any, classes: tuple[Label, ...] = ()) ->
         raise StorageError(str(error)) from error
 
 
-def _steps() -> Iterator[tuple[str, Any]]:
-    """Yield every smoother and pruner of Hornbeam with its name."""
-    for family in (pruning, smoothing):
-        for name in family.__all__:
-            step = getattr(family, name)
-            if is_dataclass(step) and "__call__" in vars(step):
-                yield name, step
-
-
-_STEPS = dict(_steps()) | {"Costs": Costs}  # costs are encoded like a step
-
-
 def _step_class(name: str) -> Any:
-    """Return the class of a smoother, a pruner or a loss of Hornbeam; None for another name."""
-    if name in _STEPS:
-        return _STEPS[name]
+    """Return the class of a smoother, a pruner or a loss of Hornbeam, or `Costs`; None for another name."""
+    if name == "Costs":  # encoded like a step
+        return Costs
+    for family in (pruning, smoothing):
+        if name in family.__all__:
+            step = getattr(family, name)
+            return step if is_dataclass(step) else None
     from hornbeam import ensembles  # slow to import
 
-    kind = getattr(ensembles, name) if name in ensembles.__all__ else None
-    return kind if is_dataclass(kind) and hasattr(kind, "negative_gradients") else None
+    loss = getattr(ensembles, name) if name in ensembles.__all__ else None
+    return loss if is_dataclass(loss) and hasattr(loss, "negative_gradients") else None
 
 
 def encode_step(value: Any) -> Any:
@@ -135,10 +126,11 @@ def encode_step(value: Any) -> Any:
     HGS(alpha=2.0, prior=1.0)
     """
     if isinstance(value, Tree):
+        from hornbeam.growing.forced_splits import forced_splits  # loading a model imports no grower
+
         return forced_splits(value.skeleton)
     name = type(value).__name__
-    known = name in _STEPS or type(value).__module__.startswith("hornbeam.ensembles")
-    if not known or _step_class(name) is not type(value):
+    if not type(value).__module__.startswith("hornbeam.") or _step_class(name) is not type(value):
         return value
     parameters = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     if any(parameters.get(rows) is not None for rows in _ROWS):
@@ -164,7 +156,10 @@ def decode_step(value: Any) -> Any:
     value = present_step(value)
     kind = _step_class(value.name)
     if kind is None:
-        raise StorageError(f"there is no step {value.name!r}; expected one of {', '.join(_STEPS)}, or a loss")
+        steps = [name for name in (*pruning.__all__, *smoothing.__all__) if _step_class(name)]
+        raise StorageError(
+            f"there is no step {value.name!r}; expected one of {', '.join(steps)}, Costs, or a loss"
+        )
     try:
         return kind(**dict(value.parameters))
     except (TypeError, ValueError) as error:

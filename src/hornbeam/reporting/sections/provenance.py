@@ -16,7 +16,7 @@ from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.words import feature_name, label_text, mean_text, probability_text, shortened
-from hornbeam.tuning.size_choice import STEP
+from hornbeam.tuning.size_path import STEP
 
 _MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 60, 60, 400
 _MOST_EDITS = 300

@@ -8,7 +8,7 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.summary import prior_source
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.words import label_text, pluralise
-from hornbeam.tuning.size_choice import size_path
+from hornbeam.tuning.size_path import size_path
 
 ABSENT = "No test rows were given to this report, so this section is empty."
 
