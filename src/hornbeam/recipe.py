@@ -15,7 +15,8 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.grower import Grower
+from hornbeam.growing.grower import Grower, grow_in_memory
+from hornbeam.growing.watch import Watch
 from hornbeam.pruning.error_based import ErrorBased
 from hornbeam.pruning.pruner import Pruner, uses_rows
 from hornbeam.smoothing.borrowing import Borrowing
@@ -96,7 +97,8 @@ class RecipeFitter:
         recipe = self.choose(table, n_jobs=n_jobs)
         bins, codes = recipe.encode(table, n_jobs)
         finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
-        return recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress), finisher
+        watch = Watch(on_progress)
+        return grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch), finisher
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""
