@@ -17,6 +17,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.grower import Grower, grow_in_memory
 from hornbeam.growing.watch import Watch
+from hornbeam.kernels.pool import Pool
 from hornbeam.pruning.error_based import ErrorBased
 from hornbeam.pruning.pruner import Pruner, uses_rows
 from hornbeam.smoothing.borrowing import Borrowing
@@ -96,9 +97,18 @@ class RecipeFitter:
     def _grow(self, table: Table, n_jobs: int, on_progress: Listener) -> tuple[Tree, Finisher]:
         recipe = self.choose(table, n_jobs=n_jobs)
         bins, codes = recipe.encode(table, n_jobs)
-        finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
         watch = Watch(on_progress)
-        return grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch), finisher
+        if n_jobs == 1 or not self.limits.rows_to_learn:
+            finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
+            return grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch), finisher
+        # Much of learning is done by one thread. The tree grows beside it, and reorders the codes.
+        pool = Pool(1)
+        try:
+            learning = pool.submit(self.learn, recipe, table, bins, codes.copy(), n_jobs=n_jobs)
+            tree = grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch)
+            return tree, learning.result()
+        finally:
+            pool.shutdown(wait=False)  # after an error or an interrupt, do not wait
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""
