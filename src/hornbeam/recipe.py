@@ -32,6 +32,7 @@ type Listener = Callable[[int], None] | None
 type TreeStep = Callable[[Tree], Tree]
 
 _MISSING_ROWS = 10  # of a branch of missing values; with fewer, a tree predicts worse (record 19)
+_MOST_COPIED = 1 << 27  # bytes of codes, so that learning and growing each have their own
 _EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
 
 
@@ -81,6 +82,11 @@ class RecipeFitter:
 
     __slots__ = ()
 
+    @property
+    def limits(self) -> FitLimits:
+        """The number of rows that the fit uses, and whether they must be in memory."""
+        raise NotImplementedError
+
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Listener = None) -> Tree:
         """Fit a tree; it does not depend on ``n_jobs``."""
         tree, finisher = self._grow(table, n_jobs, on_progress)
@@ -98,7 +104,7 @@ class RecipeFitter:
         recipe = self.choose(table, n_jobs=n_jobs)
         bins, codes = recipe.encode(table, n_jobs)
         watch = Watch(on_progress)
-        if n_jobs == 1 or not self.limits.rows_to_learn:
+        if n_jobs == 1 or not self.limits.rows_to_learn or codes.nbytes > _MOST_COPIED:
             finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
             return grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch), finisher
         # Much of learning is done by one thread. The tree grows beside it, and reorders the codes.
