@@ -15,7 +15,9 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.grower import Grower
+from hornbeam.growing.grower import Grower, grow_in_memory
+from hornbeam.growing.watch import Watch
+from hornbeam.kernels.pool import Pool
 from hornbeam.pruning.error_based import ErrorBased
 from hornbeam.pruning.pruner import Pruner, uses_rows
 from hornbeam.smoothing.borrowing import Borrowing
@@ -30,6 +32,7 @@ type Listener = Callable[[int], None] | None
 type TreeStep = Callable[[Tree], Tree]
 
 _MISSING_ROWS = 10  # of a branch of missing values; with fewer, a tree predicts worse (record 19)
+_MOST_COPIED = 1 << 27  # bytes of codes, so that learning and growing each have their own
 _EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
 
 
@@ -79,6 +82,11 @@ class RecipeFitter:
 
     __slots__ = ()
 
+    @property
+    def limits(self) -> FitLimits:
+        """The number of rows that the fit uses, and whether they must be in memory."""
+        raise NotImplementedError
+
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Listener = None) -> Tree:
         """Fit a tree; it does not depend on ``n_jobs``."""
         tree, finisher = self._grow(table, n_jobs, on_progress)
@@ -95,8 +103,18 @@ class RecipeFitter:
     def _grow(self, table: Table, n_jobs: int, on_progress: Listener) -> tuple[Tree, Finisher]:
         recipe = self.choose(table, n_jobs=n_jobs)
         bins, codes = recipe.encode(table, n_jobs)
-        finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
-        return recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress), finisher
+        watch = Watch(on_progress)
+        if n_jobs == 1 or not self.limits.rows_to_learn or codes.nbytes > _MOST_COPIED:
+            finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
+            return grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch), finisher
+        # Much of learning is done by one thread. The tree grows beside it, and reorders the codes.
+        pool = Pool(1)
+        try:
+            learning = pool.submit(self.learn, recipe, table, bins, codes.copy(), n_jobs=n_jobs)
+            tree = grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch)
+            return tree, learning.result()
+        finally:
+            pool.shutdown(wait=False)  # after an error or an interrupt, do not wait
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""

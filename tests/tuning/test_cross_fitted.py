@@ -55,6 +55,23 @@ def test_the_tree_does_not_depend_on_the_order_of_rows_or_threads():
     assert CrossFitted(DEFAULT, seed=1).fit(CANCER).digest != tree.digest
 
 
+def test_the_tree_grows_beside_its_tuning():
+    X = np.random.default_rng(0).normal(size=(60_000, 20))
+    table = Table.read(X, X[:, 0] + X[:, 1] * X[:, 2] > 0)
+    fitter = CrossFitted(DEFAULT, rows=1500)
+    assert fitter.fit(table, n_jobs=3).digest == fitter.fit(table).digest
+
+
+class Untunable(CrossFitted):
+    def learn(self, *_, **__):
+        raise ParameterError("no settings")
+
+
+def test_an_error_of_tuning_beside_the_tree_is_raised():
+    with pytest.raises(ParameterError, match="no settings"):
+        Untunable(DEFAULT).fit(CANCER, n_jobs=2)
+
+
 def test_strengths_of_a_sample_are_good_for_the_whole_table():
     table = noisy(6000, 2)
     all_rows, some = CrossFitted(DEFAULT, tolerance=None), CrossFitted(DEFAULT, rows=1500, tolerance=None)

@@ -11,7 +11,6 @@ from hornbeam.data.hashes import GOLDEN_GAMMA, as_integers, splitmix64, value_ha
 from hornbeam.data.table import Table
 from hornbeam.typing import Bits, Codes, Counts, Indices
 
-_BLOCK = 2**16  # codes that are hashed at once
 _FEWEST_DISTINCT = 10  # different rows of an oversampled class
 _REPEATED = 0.5  # share of the rows of an oversampled class that have a copy, at least
 _MEAN_COPIES = 2.0  # of such a row, at least
@@ -33,10 +32,7 @@ def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> Bits:
     if target.dtype == np.int64:  # bits of floats, whose sign an even factor would lose
         factor[0] |= np.uint64(1)
     bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
-    rows = max(_BLOCK // max(codes.shape[1], 1), 1)
-    for begin in range(0, len(codes), rows):
-        block = slice(begin, begin + rows)
-        bits[block] += (codes[block] * factor[1:]).sum(axis=1, dtype=np.uint64)
+    bits += np.einsum("ij,j->i", codes, factor[1:])
     return splitmix64(bits)
 
 
@@ -52,6 +48,8 @@ def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], Bits]
 
 def break_ties(hashes: Bits) -> Bits:
     """Make the hashes of equal rows different, so that a sample by hash does not take all or none of them."""
+    if _has_no_repeats(hashes):
+        return splitmix64(hashes)
     order = np.argsort(hashes, kind="stable")
     place, ordered = np.arange(len(hashes)), hashes[order]
     begin = np.maximum.accumulate(np.where(np.append(False, ordered[1:] == ordered[:-1]), 0, place))
@@ -81,12 +79,11 @@ def unit_ranks(hashes: Bits, table: Table) -> Counts:
 
 def first_units(ranks: Counts | Bits, n_rows: int) -> NDArray[np.intp]:
     """Return the rows of the first units: all rows of each, at most `n_rows`; of a larger first unit, some rows."""
-    order = np.argsort(ranks, kind="stable")
-    if n_rows < len(order):
-        # The first row that is left out must not be one of the last unit.
-        begin = int(np.searchsorted(ranks[order], ranks[order[n_rows]]))
-        order = order[: begin or n_rows]
-    return np.sort(order)
+    if n_rows >= len(ranks):
+        return np.arange(len(ranks))
+    left_out = np.partition(ranks, n_rows)[n_rows]
+    rows = np.flatnonzero(ranks < left_out)
+    return rows if len(rows) else np.flatnonzero(ranks == left_out)[:n_rows]
 
 
 def keep_copies_together(table: Table) -> Table:

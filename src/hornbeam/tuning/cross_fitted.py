@@ -223,7 +223,8 @@ class CrossFitted(RecipeFitter):
         hashes = row_hash(codes, target_bits(table), self.seed)
         whole = _rare_categories(recipe, bins, codes, table, rows) if table.group is None else None
         if whole is None:
-            return first_units(unit_ranks(hashes, table), rows)
+            units = break_ties(hashes) if table.group is None else unit_ranks(hashes, table)
+            return first_units(units, rows)
         category, rare = whole
         by_category = splitmix64(category.astype(np.uint64) * GOLDEN_GAMMA + np.full(1, self.seed, np.uint64))
         hashes = break_ties(hashes)
