@@ -244,7 +244,7 @@ def test_every_counterfactual_is_predicted_as_it_says(data):
 
 
 def test_shap_values_are_refused():
-    with pytest.raises(ParameterError, match=r"2 of 2 leaves have slopes.*reasons"):
+    with pytest.raises(ParameterError, match=r"2 of 3 nodes have slopes.*reasons"):
         shap_values(lending(), Table.read([LATE], schema=lending().schema))
 
 

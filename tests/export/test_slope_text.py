@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.export import to_dot, to_html, to_markdown, to_svg, to_text
-from hornbeam.export.slope_text import LeafTerm, leaf_terms, round_step, terms_text
+from hornbeam.export.slope_text import NodeTerm, path_terms, path_terms_text, round_step, terms_text
 from hornbeam.tree import with_slopes
 from hornbeam.tree.route import route, sums_of_terms
 from hornbeam.tree.slopes import Slopes
-from support.lending import income, lending, sizes
+from support.lending import everybody, income, lending, sizes
 from support.strategies import tables, trees_with_slopes
 
 
@@ -70,7 +70,7 @@ def test_steps_are_round_and_near_the_range(low, high, step):
 
 def _term(low, high, centre, slope, feature=None):
     slope = np.array([0.0, slope])
-    return LeafTerm(0, feature or Feature("x"), (), low, high, -slope * centre, slope, ("no", "yes"))
+    return NodeTerm(0, feature or Feature("x"), (), low, high, -slope * centre, slope, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_the_terms_add_up_to_those_of_predictions(data):
     table = data.draw(tables(tree.schema))
     sums, stops = sums_of_terms(tree, table), route(tree.skeleton, table).tolist()
     for row, node in enumerate(stops):
-        changes = [term.change(table.columns[term.column][row].item()) for term in leaf_terms(tree, node)]
+        changes = [term.change(table.columns[term.column][row].item()) for term in path_terms(tree, node)]
         size = np.abs(tree.slopes.slope).max(initial=1.0) * 30
         assert_allclose(sum(changes, np.zeros(sums.shape[1])), sums[row], atol=1e-14 * size)
 
 
 @given(trees_with_slopes())
 def test_every_term_has_a_text_on_one_line(tree):
-    for node in tree.slopes.leaves.tolist():
+    for node in tree.slopes.nodes.tolist():
         for text in terms_text(tree, node):
             assert text
             assert text.isprintable()
@@ -140,6 +140,31 @@ def test_text_has_the_terms_below_the_leaf():
     assert "odds" not in to_text(lending(), max_depth=0)
 
 
+def test_text_has_the_terms_of_an_inner_node_below_it():
+    assert to_text(everybody()) == (
+        "0) every row\n"
+        "│  late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)\n"
+        "│  job: odds of bad × 2 if manager, × 0.5 if another\n"
+        "├─ 1) age ≤ 30 ·· good  0.800  80 good, 20 bad\n"
+        "│     late: odds of bad × 2 per +1 (2 to 4; × 1 at 2)\n"
+        "└─ 2) age > 30 ·· good  0.500  50 good, 50 bad\n"
+        "      grade: odds of bad × 2 per step up (A to C; × 1 at B)"
+    )
+    assert to_text(everybody(), max_depth=0).split("\n")[1:] == [
+        "   late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "   job: odds of bad × 2 if manager, × 0.5 if another",
+    ]
+
+
+def test_a_table_of_leaves_has_the_terms_of_their_paths():
+    assert path_terms_text(everybody(), 1) == [
+        "late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "job: odds of bad × 2 if manager, × 0.5 if another",
+        "late: odds of bad × 2 per +1 (2 to 4; × 1 at 2)",
+    ]
+    assert "; ".join(f"`{text}`" for text in path_terms_text(everybody(), 1)) in to_markdown(everybody())
+
+
 def test_markdown_has_a_column_of_terms():
     lines = to_markdown(lending()).split("\n")
     assert lines[0] == "| leaf | if | class | probability | changes within the leaf | evidence |"
@@ -152,10 +177,10 @@ def test_markdown_has_a_column_of_terms():
 
 
 @pytest.mark.parametrize("export", [to_html, to_dot, to_svg])
-@pytest.mark.parametrize("tree", [lending(), sizes(), income()])
+@pytest.mark.parametrize("tree", [lending(), sizes(), income(), everybody()])
 def test_pictures_have_every_term(export, tree):
     page = export(tree)
-    for node in tree.slopes.leaves.tolist():
+    for node in tree.slopes.nodes.tolist():
         for text in terms_text(tree, node):
             assert text[:55] in page
 

@@ -13,7 +13,7 @@ from hornbeam.checks import is_number
 from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
-from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
+from hornbeam.export.slope_text import NodeTerm, path_terms, rounded_text, step_text
 from hornbeam.export.wording import rule_texts
 from hornbeam.grid import Grid, Result, code_span
 from hornbeam.tree.decision import class_code
@@ -318,12 +318,12 @@ def scorecard(
     for node, rule in zip(nodes, rule_texts(tree, nodes), strict=True):
         with np.errstate(divide="ignore"):
             score = float(np.log(tree.belief[node, code]) - np.log(tree.belief[node, 1 - code]))
-        terms = [line for term in leaf_terms(tree, node) for line in _score_terms(term, code, factor)]
+        terms = [line for term in path_terms(tree, node) for line in _score_terms(term, code, factor)]
         segments.append(Segment(node, rule, offset + factor * score, tuple(terms)))
     return Scorecard(tree, tree.schema.classes[code], offset, factor, tuple(segments))
 
 
-def _score_terms(term: LeafTerm, code: int, factor: float) -> Iterator[ScoreTerm]:
+def _score_terms(term: NodeTerm, code: int, factor: float) -> Iterator[ScoreTerm]:
     """Return the lines of a term: one, or one per category."""
     if term.codes:
         for at, slope in zip(term.codes, term.slope, strict=True):
@@ -343,7 +343,7 @@ def _score_terms(term: LeafTerm, code: int, factor: float) -> Iterator[ScoreTerm
     )
 
 
-def _reference_text(term: LeafTerm, reference: float) -> str:
+def _reference_text(term: NodeTerm, reference: float) -> str:
     return (
         term.between(reference) if term.feature.kind is Kind.ORDINAL else rounded_text(reference, term.step)
     )

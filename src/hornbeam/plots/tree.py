@@ -202,8 +202,8 @@ def _row(tree: Tree, row: Any) -> Table:
 
 
 def _prediction(tree: Tree, row: Table, node: int) -> str:
-    """Write the prediction of the node where a row stops, or of the row if the terms of its leaf change it."""
-    if not len(tree.slopes.of_leaf(node)):
+    """Write the prediction of the node where a row stops, or of the row if the terms of its path change it."""
+    if not tree.path_slopes.of_node(node):
         return f"which predicts {' '.join(filter(None, prediction_text(tree, node, 2)))}"
     predicted = predict_rows(tree, row)[0]
     if tree.is_regression:

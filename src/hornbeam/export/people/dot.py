@@ -68,7 +68,7 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue
         name = feature_name(tree.schema.features[skeleton.feature[node]].name)
-        out.append(f"  n{node} [label={quoted(name)}];")
+        out.append(f"  n{node} [label={quoted(name, terms=terms_text(tree, node))}];")
         children = np.arange(skeleton.n_children[node]) + skeleton.first_child[node]
         for child, test in zip(children, conditions_within(tree, node, max_width), strict=True):
             out.append(f"  n{node} -> n{child} [label={quoted(test)}];")

@@ -101,7 +101,7 @@ def _texts(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str
     for node in range(len(n_children)):
         if n_children[node]:
             name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
-            boxes.append([name, f"{tree.rows[node]} rows"])
+            boxes.append([name, f"{tree.rows[node]} rows", *terms_text(tree, node)])
             edges += zip(conditions_within(tree, node, letters), conditions(tree, node), strict=True)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""

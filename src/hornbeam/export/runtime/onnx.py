@@ -96,7 +96,7 @@ def to_onnx(
     number = np.dtype(dtype)
     if len(tree.slopes) and tree_operators == 1:
         raise ExportError(
-            "Leaves of this tree have slopes; the operators of that time have no gathering of elements. Expected "
+            "This tree has slopes; the operators of that time have no gathering of elements. Expected "
             "tree_operators=3 or 5."
         )
     if tree.n_nodes > _LARGEST_FLOAT32_ID and (number == np.float32 or tree_operators < 5):
