@@ -211,7 +211,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         """Compute an interval for each probability of `predict_proba`.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
-        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. In a leaf with slopes the
+        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. With slopes the
         promise is about the mean probability of all rows of the leaf.
 
         Parameters

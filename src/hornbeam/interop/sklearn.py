@@ -183,7 +183,7 @@ def to_sklearn(model: Tree | HasTree, *, on_missing: str = "error") -> Any:
     ------
     InteropError
         If a split is nominal, or has a child for missing values, sends them to every child, or stops them; or if
-        leaves have slopes.
+        the tree has slopes.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class TreeDisplay:
 
     The width of a branch is the number of its rows, and its text is its condition. Every node has a bar of its class
     probabilities. The table at the right has a bar for each leaf, with its class, probability, interval and rows, and
-    the terms of leaves with slopes where there is room for them. In a tree that is too large to read, subtrees with few
+    the terms of nodes where there is room for them. In a tree that is too large to read, subtrees with few
     rows are folded into a triangle, with their number of leaves and rows. For a numeric target the length of a bar is
     the position of the mean between the lowest and the highest mean.
 

@@ -273,9 +273,11 @@ class Tree:
     @property
     def path_slopes(self) -> Slopes:
         """The terms that a row which stops at a node has, node by node: those of all nodes of the path (`Slopes`)."""
-        if self._path_slopes is None:
-            object.__setattr__(self, "_path_slopes", self.slopes.on_paths(self.skeleton))
-        return self._path_slopes  # type: ignore[return-value]
+        found = self._path_slopes
+        if found is None:
+            found = self.slopes.on_paths(self.skeleton)
+            object.__setattr__(self, "_path_slopes", found)
+        return found
 
     @property
     def decided(self) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
     model : Tree, or fitted TreeClassifier or TreeRegressor
     max_width : int, default 48
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out. Terms
-        of leaves with slopes have twice as many.
+        of nodes have twice as many.
 
     Returns
     -------

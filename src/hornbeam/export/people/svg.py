@@ -38,7 +38,7 @@ def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: in
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
     max_width : int, default 30
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number of those left
-        out; a tooltip has the whole line. Terms of leaves with slopes have twice as many.
+        out; a tooltip has the whole line. Terms of nodes have twice as many.
 
     Returns
     -------

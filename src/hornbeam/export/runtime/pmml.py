@@ -42,7 +42,7 @@ def to_pmml(model: Tree | HasTree) -> str:
     ------
     ExportError
         If missing values go to every child, if a name has a character that XML cannot hold, if the tree is
-        deeper than 500 levels, or if leaves have slopes and the tree decides by costs or class weights.
+        deeper than 500 levels, or if the tree has slopes and the tree decides by costs or class weights.
 
     Notes
     -----
