@@ -13,7 +13,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain.scorecard import scorecard
 from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
-from support.lending import income, lending, sizes
+from support.lending import everybody, income, lending, sizes
 
 FACTOR = 20 / math.log(2)
 OFFSET = 600 - FACTOR * math.log(50)
@@ -87,6 +87,18 @@ def test_points_by_hand_are_near_the_exact_points(row):
             total += signed * (min(max(value[name], low), high) - float(term.reference))
     exact = card.points(Table.read([row], schema=lending().schema))[0]
     assert total == pytest.approx(exact, abs=1)
+
+
+def test_a_segment_has_the_points_of_all_nodes_of_its_path():
+    """527 for the segment, -20 for each of 2 late payments above 1, +20 for another job, -20 above 2 late payments."""
+    card = scorecard(everybody(), positive="good")
+    assert [(term.feature, round(term.points, 9)) for term in card[0].terms] == [
+        ("late", -20),
+        ("job = manager", -20),
+        ("job: another", 20),
+        ("late", -20),
+    ]
+    assert card.points([[3, 24, "clerk", "B"]]) == pytest.approx([card[0].points - 40 + 20 - 20])
 
 
 def test_a_card_of_an_estimator_without_slopes():
