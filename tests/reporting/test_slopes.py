@@ -84,7 +84,10 @@ def test_the_form_lists_the_effect_of_each_value(browser, tmp_path):
         "job is clerk: odds of bad × 0.5",
         "late is 3: odds of bad × 2",
     ]
-    assert shared[6]["terms"] == ["late is 2: odds of bad × 2", "job is clerk: odds of bad × 0.5"]  # at the root
+    assert shared[6]["terms"] == [
+        "late is 2: odds of bad × 2",
+        "job is clerk: odds of bad × 0.5",
+    ]  # at the root
     mean = answers(browser, tmp_path, income(), ROWS[:1])
     assert mean[0]["terms"] == ["late is 3: mean −12.5", "job is clerk: mean −10"]
 
