@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.data.schema import Feature, Kind
+from hornbeam.explain.leaves import leaves
 from hornbeam.export import to_dot, to_html, to_markdown, to_svg, to_text
-from hornbeam.export.slope_text import NodeTerm, path_terms, path_terms_text, round_step, terms_text
+from hornbeam.export.slope_text import NodeTerm, path_terms, path_terms_texts, round_step, terms_text
 from hornbeam.tree import with_slopes
 from hornbeam.tree.route import route, sums_of_terms
 from hornbeam.tree.slopes import Slopes
-from support.lending import everybody, income, lending, sizes
+from support.lending import everybody, income, lending, sizes, three_levels
 from support.strategies import tables, trees_with_slopes
 
 
@@ -143,26 +144,48 @@ def test_text_has_the_terms_below_the_leaf():
 def test_text_has_the_terms_of_an_inner_node_below_it():
     assert to_text(everybody()) == (
         "0) every row\n"
-        "│  late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)\n"
-        "│  job: odds of bad × 2 if manager, × 0.5 if another\n"
+        "│  for all rows:\n"
+        "│    late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)\n"
+        "│    job: odds of bad × 2 if manager, × 0.5 if another\n"
         "├─ 1) age ≤ 30 ·· good  0.800  80 good, 20 bad\n"
         "│     late: odds of bad × 2 per +1 (2 to 4; × 1 at 2)\n"
         "└─ 2) age > 30 ·· good  0.500  50 good, 50 bad\n"
         "      grade: odds of bad × 2 per step up (A to C; × 1 at B)"
     )
     assert to_text(everybody(), max_depth=0).split("\n")[1:] == [
-        "   late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
-        "   job: odds of bad × 2 if manager, × 0.5 if another",
+        "   for all rows:",
+        "     late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "     job: odds of bad × 2 if manager, × 0.5 if another",
     ]
+
+
+def test_the_text_has_each_term_once_below_its_node():
+    lines = to_text(three_levels()).split("\n")
+    assert lines[:6] == [
+        "0) every row",
+        "│  for all rows:",
+        "│    late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "├─ 1) age ≤ 30",
+        "│  │  for these rows:",
+        "│  │    job: odds of bad × 2 if manager, × 0.5 if another",
+    ]
+    assert lines[7] == "│  │     age: odds of bad × 0.819 per +1 (20 to 30; × 1 at 25)"
+    assert sum("odds of bad" in line for line in lines) == 3
+    page = to_html(three_levels())
+    assert page.index("for all rows:") < page.index("late: odds") < page.index("for these rows:")
 
 
 def test_a_table_of_leaves_has_the_terms_of_their_paths():
-    assert path_terms_text(everybody(), 1) == [
-        "late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
-        "job: odds of bad × 2 if manager, × 0.5 if another",
-        "late: odds of bad × 2 per +1 (2 to 4; × 1 at 2)",
+    """A term of a node above the leaf says for which rows it holds."""
+    (terms,) = path_terms_texts(three_levels(), [3])
+    assert terms == [
+        "for all rows: late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "for age ≤ 30: job: odds of bad × 2 if manager, × 0.5 if another",
+        "age: odds of bad × 0.819 per +1 (20 to 30; × 1 at 25)",
     ]
-    assert "; ".join(f"`{text}`" for text in path_terms_text(everybody(), 1)) in to_markdown(everybody())
+    assert "; ".join(f"`{text}`" for text in terms) in to_markdown(three_levels())
+    assert path_terms_texts(three_levels(), [2, 4]) == [terms[:1], terms[:2]]
+    assert leaves(three_levels()).terms == path_terms_texts(three_levels(), [2, 3, 4])
 
 
 def test_markdown_has_a_column_of_terms():

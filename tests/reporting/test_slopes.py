@@ -11,7 +11,7 @@ from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree import Table, with_slopes
 from hornbeam.tree.route import decide_rows, predict_rows
-from support.lending import everybody, income, lending, sizes
+from support.lending import everybody, income, lending, sizes, three_levels
 from support.strategies import slopes_of
 
 # Pastes each row, and reads the decision, every probability with all its digits, and the lines of the terms.
@@ -124,6 +124,32 @@ def test_every_view_of_a_leaf_has_its_terms(browser, tmp_path):
     assert drawn.count("2 terms") == 2
     assert "late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)" in beside
     assert fields == ["late", "age", "job", "grade"]
+
+
+def test_a_term_of_an_inner_node_is_written_once_with_its_rows(browser, tmp_path):
+    tree = three_levels()
+    with browser.page(hornbeam.report(tree).text, tmp_path) as page:
+        sections = [page.inner_text("#leaves"), page.inner_text("#rules")]
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        sections.append(page.evaluate("document.getElementById('tree-print').textContent"))
+        drawn = page.inner_text("#tree-view")
+        page.hover("#tree-view .leaf")
+        beside = page.inner_text("#tree-node")
+    for text in sections:
+        assert [text.count(term) for node in (0, 1, 3) for term in terms_text(tree, node)] == [1, 1, 1]
+        assert "for all rows: late: odds of bad × 2 per +1" in text
+        assert "for age ≤ 30: job: odds of bad × 2 if manager" in text
+    assert drawn.count("1 term") == 3
+    assert [beside.count(word) for word in ("for all rows: late", "for age ≤ 30: job", "age: odds")] == [
+        1,
+        1,
+        1,
+    ]
+
+
+def test_the_data_of_the_page_have_the_words_of_each_term_once():
+    words = payload(ReportedModel.of(three_levels()), 0.9)["slopes"]["words"]
+    assert words == {node: terms_text(three_levels(), node) for node in (0, 1, 3)}
 
 
 def test_the_words_around_count_terms():

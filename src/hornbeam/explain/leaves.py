@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hornbeam.checks import check_choice, check_flags
 from hornbeam.errors import ParameterError
-from hornbeam.export.slope_text import path_terms_text
+from hornbeam.export.slope_text import path_terms_texts
 from hornbeam.export.wording import interval_text, prediction_text, rule_texts
 from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
@@ -79,7 +79,7 @@ class Leaves(Result[dict[str, Any]]):
 
     @property
     def terms(self) -> list[list[str]]:
-        """The terms of the path of each leaf, as text; empty lists where there are none.
+        """The terms of the path of each leaf, as text; those of a node above it begin with the rows they hold for.
 
         Examples
         --------
@@ -87,7 +87,7 @@ class Leaves(Result[dict[str, Any]]):
         >>> TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).leaves().terms
         [[], [], []]
         """
-        return [path_terms_text(self.tree, node, self.code) for node in self.node.tolist()]
+        return path_terms_texts(self.tree, self.node.tolist(), self.code)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return columns with a value per leaf.

@@ -7,17 +7,18 @@ the geometric mean of all classes. In regression it adds to the mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, floor, inf, log, log10
 
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.export.wording import rules_in_order
 from hornbeam.tree import Slopes
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import path
+from hornbeam.tree.walk import path, with_ancestors
 from hornbeam.tree.words import feature_name, label_text, number_text, threshold_text
 from hornbeam.typing import Floats, Label
 
@@ -213,9 +214,30 @@ def terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
     return [term.text(code) for term in node_terms(tree, node)]
 
 
-def path_terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
-    """Write the terms of the path of a node, as `terms_text`."""
-    return [term.text(code) for term in path_terms(tree, node)]
+def path_terms_texts(tree: Tree, nodes: Sequence[int], code: int | None = None) -> list[list[str]]:
+    """Write the terms of the paths of several nodes, as `terms_text`.
+
+    Those of a node above begin with the rows that they hold for.
+    """
+    if not len(tree.slopes):
+        return [[] for _ in nodes]
+    shown = np.intersect1d(with_ancestors(tree.skeleton, np.asarray(nodes)), tree.slopes.nodes).tolist()
+    own = {node: terms_text(tree, node, code) for node in shown}
+    rows = dict(rules_in_order(tree, own)) | {0: "all rows"}
+
+    def written(node: int) -> Iterator[str]:
+        for at in path(tree.skeleton, node):
+            scope = "" if at == node else f"for {rows.get(at)}: "
+            yield from (f"{scope}{term}" for term in own.get(at, ()))
+
+    return [list(written(node)) for node in nodes]
+
+
+def scope_text(tree: Tree, node: int) -> list[str]:
+    """Write the line above the terms of an inner node, where they stand below the node; none above those of a leaf."""
+    if tree.skeleton.is_leaf[node] or not tree.slopes.of_node(node):
+        return []
+    return ["for these rows:" if node else "for all rows:"]
 
 
 def round_step(low: float, high: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.explain.drift import Drift
-from hornbeam.export.slope_text import path_terms_text
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.smoothing.interval_calibration import interval
@@ -27,7 +27,8 @@ def payload(reported: ReportedModel, level: float, test: Drift | None = None, **
     Probabilities are bit for bit (float64, base64), their bounds in steps of 1/65535; evidence is what stops at each
     node, class by class, in the tree's whole numbers. Where the target is numeric, there are means and their bounds as
     float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if the most
-    probable class is decided. ``slopes`` has the terms of paths, as numbers and as words; None if there are none.
+    probable class is decided. ``slopes`` has the terms of paths as numbers, and the own terms of nodes as words; None
+    if there are none.
     """
     tree = reported.tree
     skeleton = tree.skeleton
@@ -128,10 +129,10 @@ def _shares(tree: Tree) -> str | None:
 
 
 def _slopes(reported: ReportedModel) -> dict[str, Any]:
-    """The terms of the path of each node, number for number, and their words."""
+    """The terms of the path of each node, number for number, and the words of its own terms."""
     tree, names = reported.tree, ("node", "feature", "category", "low", "high", "centre", "slope")
     terms = tree.path_slopes
-    words = {node: path_terms_text(tree, node, reported.positive) for node in terms.nodes.tolist()}
+    words = {node: terms_text(tree, node, reported.positive) for node in tree.slopes.nodes.tolist()}
     return {**{name: getattr(terms, name).tolist() for name in names}, "words": words}
 
 

@@ -11,7 +11,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.export.checks import check_text
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import scope_text, terms_text
 from hornbeam.export.wording import (
     conditions_within,
     evidence_text,
@@ -174,7 +174,7 @@ class _HtmlTree:
     def _terms(self, node: int) -> str:
         return "".join(
             f"<div><small>{escape(shortened(term, _MAX_TERM))}</small></div>"
-            for term in terms_text(self.shown.tree, node)
+            for term in scope_text(self.shown.tree, node) + terms_text(self.shown.tree, node)
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.checks import check_whole
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import scope_text, terms_text
 from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
@@ -30,7 +30,8 @@ def to_text(
 
     A leaf also has its class, the probability of that class, and the evidence; for a numeric target, its mean, its rows
     and their standard deviation. Below a node with slopes stand its terms: how the prediction changes with the values
-    of a row. Node numbers are those of `leaves`, `explain` and `apply`.
+    of a row; those of an inner node begin with the line "for all rows" or "for these rows". Node numbers are those of
+    `leaves`, `explain` and `apply`.
 
     Parameters
     ----------
@@ -103,7 +104,9 @@ def to_text(
 
     def written(left: str, node: int, is_end: bool, guides: str) -> Iterator[str]:
         under = f"{guides}{'' if is_end else '│':<{len(str(node)) + 2}}"
-        terms = [f"{under}{term}" for term in terms_text(tree, node, code)]
+        scope = scope_text(tree, node)
+        terms = [f"{under}{line}" for line in scope]
+        terms += [f"{under}{'  ' * len(scope)}{term}" for term in terms_text(tree, node, code)]
         if not is_end:
             yield from (left, *terms)
             return

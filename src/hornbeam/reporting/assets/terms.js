@@ -2,13 +2,18 @@
 
 const { slopes } = data; // null if no node has a term
 
+// The words of a node's own terms.
 const wordsOfTerms = (node) => (slopes && slopes.words[node]) || [];
 
-// The list of the terms of a path; nothing if it has none.
-function termList(node) {
-  const words = wordsOfTerms(node);
+// The list of the own terms of nodes; those of inner nodes begin with the rows they hold for. Nothing without terms.
+function termList(...of) {
+  const scope = (node) => (isLeaf(node) ? "" : `for ${node ? wayTo(node).join(" and ") : "all rows"}: `);
+  const words = of.flatMap((node) => wordsOfTerms(node).map((line) => scope(node) + line));
   return words.length ? el("ul", { class: "terms" }, ...words.map((line) => el("li", {}, line))) : "";
 }
+
+// The terms of inner nodes, which a list of leaves has once, above all leaves.
+const sharedTerms = () => termList(...Object.keys(slopes ? slopes.words : {}).map(Number).filter((node) => !isLeaf(node)));
 
 // The terms of the path of a node, feature by feature; terms of a number on two nodes of the path stay apart.
 function termsByFeature(node) {
