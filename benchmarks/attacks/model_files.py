@@ -93,15 +93,15 @@ def _frozen_rules() -> Any:
 
 
 def _with_slopes(model: Any) -> Any:
-    """The model with a term on every feature in every leaf, two in leaves of categories."""
+    """The model with a term on every feature at every node, two of categories."""
     tree, terms = model.tree_, []
-    for leaf in np.flatnonzero(tree.skeleton.is_leaf).tolist():
+    for node in range(tree.n_nodes):
         for f, feature in enumerate(tree.schema.features):
             codes = range(2) if feature.kind == "nominal" else [-1]
-            terms += [(leaf, f, code, 0.0, 1.0, 0.25) for code in codes]
-    node, feature, category, low, high, centre = zip(*terms, strict=True)
+            terms += [(node, f, code, 0.0, 1.0, 0.25) for code in codes]
+    at, feature, category, low, high, centre = zip(*terms, strict=True)
     slope = np.linspace(-1, 1, len(terms) * tree.schema.n_outputs).reshape(len(terms), -1)
-    model.tree_ = with_slopes(tree, Slopes.of(node, feature, low, high, centre, slope, category))
+    model.tree_ = with_slopes(tree, Slopes.of(at, feature, low, high, centre, slope, category))
     return model
 
 

@@ -204,6 +204,7 @@ ROUTERS = (NativeObject("Router", SKELETON), NativeObject("Router", NUMERIC))
 MIXED, MATRIX = [floats(0.2, 0.7, np.nan), ints(0, 2, -1)], np.array([[0.2, 1.0], [0.7, 2.0], [np.nan, 0.0]])
 TERMS = {
     "router": NativeObject("Router", SKELETON | {"missing_slot": ints(1, -1, 1, -1, -1)}),
+    "parent": ints(-1, 0, 0, 2, 2),
     "belief": np.full((5, 2), 0.5),
     "node": ints(2, 4, 4),
     "feature": ints(0, 0, 1),
@@ -232,7 +233,7 @@ SOFT_ROWS = {
     "ridge": 0.01,
     "cut_off": 0.05,
 }
-SLOPED = (NativeObject("SlopedLeaves", TERMS), NativeObject("SlopedLeaves", NUMERIC_TERMS))
+SLOPED = (NativeObject("SlopedTree", TERMS), NativeObject("SlopedTree", NUMERIC_TERMS))
 LEAFWISE = {
     "codes": rows()["codes"],
     "numerator": np.linspace(-1, 1, N),
@@ -356,20 +357,20 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "Rules.__getstate__": [{"self": rules()}],
         "Rules.__init__": [{}],
         "Rules.__setstate__": [{"arg": build(rules()).__getstate__()}],
-        "SlopedLeaves.__init__": [TERMS, NUMERIC_TERMS],
-        "SlopedLeaves.fill_classes": [
+        "SlopedTree.__init__": [TERMS, NUMERIC_TERMS],
+        "SlopedTree.fill_classes": [
             {"self": SLOPED[0], "X": MIXED, "out": np.zeros(3, np.int32)},
             {"self": SLOPED[1], "X": MATRIX, "out": np.zeros(3, np.int32)},
         ],
-        "SlopedLeaves.fill_predictions": [
+        "SlopedTree.fill_predictions": [
             {"self": SLOPED[0], "X": MIXED, "out": np.zeros((3, 2))},
             {"self": SLOPED[1], "X": MATRIX, "out": np.zeros((3, 2))},
         ],
-        "SlopedLeaves.fill_terms": [
+        "SlopedTree.fill_terms": [
             {"self": SLOPED[0], "X": MIXED, "out": np.zeros((3, 2))},
             {"self": SLOPED[1], "X": MATRIX, "out": np.zeros((3, 2))},
         ],
-        "SlopedLeaves.predict_row": [
+        "SlopedTree.predict_row": [
             {"self": SLOPED[0], "row": [np.nan, 1.0]},
             {"self": SLOPED[1], "row": MATRIX[0]},
         ],

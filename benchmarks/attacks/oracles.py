@@ -173,7 +173,9 @@ def _paths(fit: Fit, tree: Tree) -> None:
     ]
     for leaf in np.flatnonzero(tree.skeleton.is_leaf):
         path = list(features_above(tree.skeleton, int(leaf)))
-        used = set(path) | {int(tree.slopes.feature[term]) for term in tree.slopes.of_leaf(int(leaf))}
+        used = set(path) | {
+            int(tree.path_slopes.feature[term]) for term in tree.path_slopes.of_node(int(leaf))
+        }
         expect(
             not fit.settings.get("once_per_path") or len(path) == len(set(path)), "a feature twice on a path"
         )

@@ -1,9 +1,10 @@
-// Predictions of leaves with slopes: terms that change the score of each class with the value of a feature.
+// Predictions of trees with slopes: terms of nodes that change the score of each class with the value of a feature.
 //
-//     score[k] = log(belief[k]) + sum of slope[k] * (clipped value - centre), in the order of the terms
+//     score[k] = log(belief[k]) + sum of slope[k] * (clipped value - centre), over the terms of the path from the root
 //
-// Probabilities are exp(score - largest score), divided by their sum in class order; belief 0 stays probability 0. A
-// missing value adds nothing. In regression the terms are added to the mean. A node without terms predicts its belief.
+// Belief is that of the node where the row stops. Probabilities are exp(score - largest score), divided by their sum in
+// class order; belief 0 stays probability 0. A missing value adds nothing. In regression the terms are added to the
+// mean. A row without terms on its path has the belief of its node.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +25,7 @@ namespace hornbeam {
 struct SlopeArrays {
     int64_t n_terms;
     int64_t n_outputs;
+    const int32_t* parent;  // of each node, which comes before it; -1 for a root
     const int32_t* node;
     const int32_t* feature;
     const int32_t* category;
@@ -34,10 +36,10 @@ struct SlopeArrays {
     const double* belief;  // n_nodes x n_outputs
 };
 
-class SlopedLeaves {
+class SlopedTree {
   public:
     // Keeps a reference to the router.
-    SlopedLeaves(const Router& router, const SlopeArrays& arrays, bool regression)
+    SlopedTree(const Router& router, const SlopeArrays& arrays, bool regression)
         : router_(&router), n_outputs_(arrays.n_outputs), regression_(regression) {
         if (router.fractional()) throw std::invalid_argument("the tree sends missing values to every child");
         used_ = router.used();
@@ -45,18 +47,14 @@ class SlopedLeaves {
         nominal_ = router.nominal();
         const int64_t n_nodes = router.n_nodes(), k = n_outputs_;
         std::unordered_map<int32_t, bool> kinds(used_.begin(), used_.end());
-        start_.assign(n_nodes + 1, 0);
         for (int64_t i = 0; i < arrays.n_terms; ++i) {
             const int32_t node = arrays.node[i];
             if (node < 0 || node >= n_nodes || (i > 0 && node < arrays.node[i - 1]))
                 throw std::invalid_argument("term " + std::to_string(i) +
                                             ": nodes of the tree in ascending order expected");
             add_feature(arrays.feature[i], arrays.category[i] >= 0, kinds);
-            terms_.push_back({arrays.low[i], arrays.high[i], arrays.centre[i], arrays.feature[i], arrays.category[i]});
-            ++start_[node + 1];
         }
-        for (int64_t node = 0; node < n_nodes; ++node) start_[node + 1] += start_[node];
-        slope_.assign(arrays.slope, arrays.slope + arrays.n_terms * k);
+        add_paths(arrays, n_nodes);
         base_.assign(arrays.belief, arrays.belief + n_nodes * k);
         for (int64_t node = 0; node < n_nodes && !regression_; ++node)
             if (has_terms(node))
@@ -89,7 +87,7 @@ class SlopedLeaves {
     // Adds the terms of a row, in order.
     template <class Source>
     void add_terms(const Source& source, typename Source::Lane lane, int64_t node, double* scores) const {
-        for (int64_t i = start_[node]; i < start_[node + 1]; ++i) {
+        for (int64_t i = paths_[node].begin; i < paths_[node].end; ++i) {
             const Term& term = terms_[i];
             double value;
             if (term.category >= 0) {
@@ -112,7 +110,35 @@ class SlopedLeaves {
         int32_t feature, category;
     };
 
-    bool has_terms(int64_t node) const { return start_[node] < start_[node + 1]; }
+    struct Range {
+        int64_t begin, end;
+    };
+
+    bool has_terms(int64_t node) const { return paths_[node].begin < paths_[node].end; }
+
+    // Lays the terms of each path side by side. A node without terms of its own has those of its parent, so terms of
+    // the root alone are there once.
+    void add_paths(const SlopeArrays& arrays, int64_t n_nodes) {
+        paths_.assign(n_nodes, {0, 0});
+        for (int64_t node = 0, i = 0; node < n_nodes; ++node) {
+            const int32_t parent = arrays.parent[node];
+            if (parent < -1 || parent >= node)
+                throw std::invalid_argument("parent " + std::to_string(parent) + " of node " + std::to_string(node) +
+                                            ", expected a node before it, or -1");
+            if (parent >= 0) paths_[node] = paths_[parent];
+            if (i == arrays.n_terms || arrays.node[i] != node) continue;
+            const Range above = paths_[node];
+            const int64_t begin = static_cast<int64_t>(terms_.size()), k = n_outputs_;
+            for (int64_t j = above.begin; j < above.end; ++j) terms_.push_back(terms_[j]);
+            for (int64_t j = above.begin * k; j < above.end * k; ++j) slope_.push_back(slope_[j]);
+            for (; i < arrays.n_terms && arrays.node[i] == node; ++i) {
+                terms_.push_back(
+                    {arrays.low[i], arrays.high[i], arrays.centre[i], arrays.feature[i], arrays.category[i]});
+                slope_.insert(slope_.end(), arrays.slope + i * k, arrays.slope + (i + 1) * k);
+            }
+            paths_[node] = {begin, static_cast<int64_t>(terms_.size())};
+        }
+    }
 
     void softmax(double* scores) const {
         const double largest = *std::max_element(scores, scores + n_outputs_);
@@ -136,10 +162,10 @@ class SlopedLeaves {
     const Router* router_;
     int64_t n_outputs_;
     bool regression_;
-    std::vector<int64_t> start_;  // terms of node i: start_[i] up to start_[i + 1]
+    std::vector<Range> paths_;  // the terms of the path of each node
     std::vector<Term> terms_;
-    std::vector<double> slope_;
-    std::vector<double> base_;  // scores without terms: log of belief where there are terms, else belief
+    std::vector<double> slope_;  // n_outputs of each of `terms_`
+    std::vector<double> base_;   // scores without terms: log of belief where there are terms, else belief
     std::vector<std::pair<int32_t, bool>> used_;
     int64_t n_features_ = 0;
     bool nominal_ = false;

@@ -24,6 +24,7 @@ from hornbeam.export import to_text
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.grower import Grower
 from hornbeam.smoothing import Laplace
+from hornbeam.tree import Slopes, with_slopes
 from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import descendants, replace_subtree, subtree
@@ -361,6 +362,31 @@ def test_a_tree_with_a_teacher_can_be_pruned_only():
 
 
 # ---- a session from the estimator to the file
+
+
+def test_an_edited_node_keeps_its_terms_and_those_above_and_beside():
+    """Terms of the root, of both its children, and of a leaf below the one that is pruned or moved."""
+    rng = np.random.default_rng(2)
+    x = rng.random((300, 3))
+    y = np.where(rng.random(300) < 0.2 + 0.6 * (x[:, 0] > 0.5) * (x[:, 1] > 0.3), "paid", "late")
+    clf = TreeClassifier("cart", max_depth=2, smoothing="laplace").fit(x, y)
+    assert clf.tree_.skeleton.n_children.tolist() == [2, 2, 2, 0, 0, 0, 0]
+    at = np.array([0, 1, 2, 3], np.int32)
+    ones = np.ones(4)
+    terms = Slopes.of(
+        at, [2] * 4, low=0 * ones, high=ones, centre=0.5 * ones, slope=np.stack([ones, at], axis=1)
+    )
+    clf.tree_ = with_slopes(clf.tree_, terms)
+    editor = clf.edit(x, y)
+    editor.prune(1)
+    assert editor.tree.slopes.node.tolist() == [0, 1, 2]
+    assert editor.tree.slopes.slope[:, 1].tolist() == [0, 1, 2]
+    editor.undo()
+    editor.split(3, "x2", threshold=0.5)
+    assert editor.tree.slopes.slope[:, 1].tolist() == [0, 1, 2, 3]
+    assert editor.tree.path_slopes.of_node(7) == range(14, 17)  # of the root, node 1 and node 3
+    editor.undo()
+    assert editor.tree.slopes is clf.tree_.slopes
 
 
 def test_an_edited_classifier_predicts_saves_and_loads(tmp_path):

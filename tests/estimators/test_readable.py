@@ -49,7 +49,7 @@ def test_limits_are_obeyed(slopes):
     tree = TreeClassifier("readable", max_leaf_nodes=5, max_depth=3, slopes=slopes).fit(X, y).tree_
     assert tree.n_leaves <= 5
     assert tree.depth <= 3
-    assert all(len(tree.slopes.of_leaf(node)) <= slopes for node in range(tree.n_nodes))
+    assert all(len(tree.slopes.of_node(node)) <= slopes for node in range(tree.n_nodes))
 
 
 def test_a_leaf_has_its_share_of_the_rows():

@@ -82,7 +82,7 @@ def test_the_command_line_decides_the_same():
 
 
 def test_scikit_learn_has_no_slopes():
-    with pytest.raises(InteropError, match=r"Leaf \d+ has slopes, .* which no scikit-learn tree does"):
+    with pytest.raises(InteropError, match=r"Node \d+ has slopes, .* which no scikit-learn tree does"):
         to_sklearn(fitted().tree_)
 
 

@@ -13,7 +13,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain.scorecard import scorecard
 from hornbeam.tree import Table
 from hornbeam.tree.route import predict_rows
-from support.lending import income, lending, sizes
+from support.lending import everybody, income, lending, sizes, three_levels
 
 FACTOR = 20 / math.log(2)
 OFFSET = 600 - FACTOR * math.log(50)
@@ -87,6 +87,70 @@ def test_points_by_hand_are_near_the_exact_points(row):
             total += signed * (min(max(value[name], low), high) - float(term.reference))
     exact = card.points(Table.read([row], schema=lending().schema))[0]
     assert total == pytest.approx(exact, abs=1)
+
+
+def test_each_term_stands_once_with_the_rows_that_it_counts_for():
+    """Leaves 3 and 4 have odds of 4 to 1, leaf 2 odds of 1 to 1; the root and node 1 have terms alone."""
+    card = scorecard(three_levels(), positive="good")
+    assert card.to_markdown() == (
+        "| segment | if | base points | feature | points | within | 0 points at |\n"
+        "|--:|---|--:|---|---|---|--:|\n"
+        "| 0 | `every row` | 0 | `late` | −20 per +1 | `0 to 4` | `1` |\n"
+        "| 1 | `age ≤ 30` | 0 | `job = manager` | −20 |  |  |\n"
+        "|  |  |  | `job: another` | +20 |  |  |\n"
+        "| 3 | `age ≤ 30 and grade ≤ A` | 527 | `age` | +5.8 per +1 | `20 to 30` | `25` |\n"
+        "| 4 | `age ≤ 30 and grade > A` | 527 |  |  |  |  |\n"
+        "| 2 | `age > 30` | 487 |  |  |  |  |\n"
+        "\n"
+        "A row has the points of all segments whose condition it fulfils. "
+        "Points = 487.123 + 28.8539 × log odds of `good`."
+    )
+    page = card.to_html()
+    for feature in ("late", "job = manager", "job: another", "age"):
+        assert page.count(f">{feature}<") == 1
+    columns = card.to_dict()
+    assert columns["rule"] == [segment.rule for segment in card]
+    assert columns["points"] == pytest.approx([0, 0, OFFSET + 40, OFFSET + 40, OFFSET], abs=1e-9)
+    assert columns["terms"] == [
+        "late: −20 per +1",
+        "job = manager: −20; job: another: +20",
+        "age: +5.8 per +1",
+        "",
+        "",
+    ]
+    assert str(card[1]) == "age ≤ 30: 0 points; job = manager: −20; job: another: +20"
+
+
+def test_the_segments_of_a_row_add_up_to_its_prediction():
+    """Late 3 is two steps of -20, late 0 one of +20; a clerk up to 30 has +20; at 24 a year is missing to 25."""
+    card = scorecard(three_levels(), positive="good")
+    everyone, young, good_grade, other_grade, older = [segment.points for segment in card]
+    rows = [
+        ([3, 24, "clerk", "A"], everyone + young + good_grade - 40 + 20 - 0.2 * FACTOR),
+        ([9, 24, "manager", "A"], everyone + young + good_grade - 60 - 20 - 0.2 * FACTOR),
+        ([None, 24, "clerk", "B"], everyone + young + other_grade + 20),
+        ([0, 40, "manager", "A"], everyone + older + 20),
+    ]
+    table = Table.read([row for row, _ in rows], schema=card.tree.schema)
+    expected = [points for _, points in rows]
+    assert_allclose(card.points(table), expected, rtol=1e-12)
+    good = predict_rows(card.tree, table)[:, 0]
+    assert_allclose(good, 1 / (1 + np.exp((OFFSET - np.array(expected)) / FACTOR)), rtol=1e-12)
+
+
+def test_a_term_of_the_root_and_one_of_a_leaf_for_the_same_feature_stay_apart():
+    """527 for the segment, -20 for each of 2 late payments above 1, +20 for another job, -20 above 2 late payments."""
+    card = scorecard(everybody(), positive="good")
+    assert [
+        (segment.node, term.feature, round(term.points, 9)) for segment in card for term in segment.terms
+    ] == [
+        (0, "late", -20),
+        (0, "job = manager", -20),
+        (0, "job: another", 20),
+        (1, "late", -20),
+        (2, "grade", -20),
+    ]
+    assert card.points([[3, 24, "clerk", "B"]]) == pytest.approx([card[1].points - 40 + 20 - 20])
 
 
 def test_a_card_of_an_estimator_without_slopes():

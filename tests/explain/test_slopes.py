@@ -21,7 +21,7 @@ from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree import Condition, Feature, Schema, Skeleton, Slopes, Table, with_slopes
 from hornbeam.tree.route import decide_rows, predict_rows, row_predictor
 from hornbeam.tree.tree import Tree
-from support.lending import income, lending, sizes
+from support.lending import everybody, income, lending, sizes
 from support.strategies import tables, trees_with_slopes
 
 LATE = [3, 24, "clerk", "B"]
@@ -80,6 +80,29 @@ def test_reasons_include_the_terms():
         "age = 24 moved bad from 0.500 to 0.550",
     ]
     assert found.reasons()[0].feature == "late"
+
+
+def test_a_row_has_the_terms_of_all_nodes_of_its_path():
+    """Odds 1/4; late for all rows multiplies by 4, the job by 1/2, late above 2 in this leaf by 2: odds of 1."""
+    found = one(everybody(), LATE)
+    assert [term.text(1) for term in found.paths[0].terms] == [
+        "late is 3: odds × 4",
+        "job is clerk: odds × 0.5",
+        "late is 3: odds × 2",
+    ]
+    assert found.probability == pytest.approx((0.5, 0.5))
+    assert [str(reason) for reason in found.reasons(positive="bad")] == [
+        "late = 3 moved bad from 0.200 to 0.500",
+        "job = clerk moved bad from 0.500 to 0.333",
+        "late = 3 moved bad from 0.333 to 0.500",
+        "age ≤ 30 moved bad from 0.350 to 0.200",
+    ]
+    stopped = one(everybody(), [3, None, "clerk", "B"])
+    assert [term.text(1) for term in stopped.paths[0].terms] == [
+        "late is 3: odds × 4",
+        "job is clerk: odds × 0.5",
+    ]
+    assert stopped.probability[1] == pytest.approx(14 / 27)
 
 
 def test_plain_values_have_the_terms():
@@ -211,6 +234,25 @@ def test_categories_of_terms_are_chosen():
     assert "grade = A (is C): good 0.500" in texts
 
 
+def test_two_terms_of_a_feature_are_moved_together():
+    """Odds 1/4 double with each late payment, above 2 twice; and double for a manager, else they are halved."""
+    by_late = [
+        found for found in found_for(everybody(), [4, 24, "manager", "B"]) if set(found.values) == {"late"}
+    ]
+    assert [str(found) for found in by_late] == ["late ≤ 2 (is 4): good 0.500"]
+    by_late = [
+        found for found in found_for(everybody(), [3.5, 24, "clerk", "B"]) if set(found.values) == {"late"}
+    ]
+    assert [str(found) for found in by_late] == ["late ≤ 3 (is 3.5): good 0.500"]
+
+
+def test_a_row_that_stops_at_an_inner_node_is_moved_there():
+    """The odds of the root, 7/13, double for a manager and with each late payment: 1 at late = 1 - log2(14/13)."""
+    found = found_for(everybody(), [3, None, "manager", "B"], fixed=["age"])
+    assert [str(one) for one in found if set(one.values) == {"late"}] == ["late ≤ 0.89 (is 3): good 0.501"]
+    assert 1 - math.log2(14 / 13) == pytest.approx(0.893, abs=1e-3)
+
+
 def test_a_mean_is_reached_by_terms():
     """Leaf 1: 100 - 12.5 (late - 2) + 40 (manager - 0.25); 100 is reached from 77.5 by late 1.2, or as a manager."""
     texts = [str(found) for found in found_for(income(), LATE, wanted=(100, 150))]
@@ -244,7 +286,7 @@ def test_every_counterfactual_is_predicted_as_it_says(data):
 
 
 def test_shap_values_are_refused():
-    with pytest.raises(ParameterError, match=r"2 of 2 leaves have slopes.*reasons"):
+    with pytest.raises(ParameterError, match=r"2 of 3 nodes have slopes.*reasons"):
         shap_values(lending(), Table.read([LATE], schema=lending().schema))
 
 

@@ -247,7 +247,7 @@ def _between(low: float, high: float, whole: bool) -> float:
 
 
 def models_with_slopes(first: int, dtype: Any = np.float64) -> list[tuple[Tree, Table]]:
-    """A batch of random models whose leaves have slopes, with rows; none sends missing values to every child."""
+    """A batch of random models with slopes, half with inner terms, and rows; no value goes to every child."""
     return [
         (_with_slopes(tree, first + i), rows)
         for i, (tree, rows) in enumerate(models(first, dtype, shared=False))

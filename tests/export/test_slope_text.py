@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hornbeam.data.schema import Feature, Kind
+from hornbeam.explain.leaves import leaves
 from hornbeam.export import to_dot, to_html, to_markdown, to_svg, to_text
-from hornbeam.export.slope_text import LeafTerm, leaf_terms, round_step, terms_text
+from hornbeam.export.slope_text import NodeTerm, path_terms, path_terms_texts, round_step, terms_text
 from hornbeam.tree import with_slopes
 from hornbeam.tree.route import route, sums_of_terms
 from hornbeam.tree.slopes import Slopes
-from support.lending import income, lending, sizes
+from support.lending import everybody, income, lending, sizes, three_levels
 from support.strategies import tables, trees_with_slopes
 
 
@@ -70,7 +71,7 @@ def test_steps_are_round_and_near_the_range(low, high, step):
 
 def _term(low, high, centre, slope, feature=None):
     slope = np.array([0.0, slope])
-    return LeafTerm(0, feature or Feature("x"), (), low, high, -slope * centre, slope, ("no", "yes"))
+    return NodeTerm(0, feature or Feature("x"), (), low, high, -slope * centre, slope, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -98,14 +99,14 @@ def test_the_terms_add_up_to_those_of_predictions(data):
     table = data.draw(tables(tree.schema))
     sums, stops = sums_of_terms(tree, table), route(tree.skeleton, table).tolist()
     for row, node in enumerate(stops):
-        changes = [term.change(table.columns[term.column][row].item()) for term in leaf_terms(tree, node)]
+        changes = [term.change(table.columns[term.column][row].item()) for term in path_terms(tree, node)]
         size = np.abs(tree.slopes.slope).max(initial=1.0) * 30
         assert_allclose(sum(changes, np.zeros(sums.shape[1])), sums[row], atol=1e-14 * size)
 
 
 @given(trees_with_slopes())
 def test_every_term_has_a_text_on_one_line(tree):
-    for node in tree.slopes.leaves.tolist():
+    for node in tree.slopes.nodes.tolist():
         for text in terms_text(tree, node):
             assert text
             assert text.isprintable()
@@ -140,6 +141,53 @@ def test_text_has_the_terms_below_the_leaf():
     assert "odds" not in to_text(lending(), max_depth=0)
 
 
+def test_text_has_the_terms_of_an_inner_node_below_it():
+    assert to_text(everybody()) == (
+        "0) every row\n"
+        "│  for all rows:\n"
+        "│    late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)\n"
+        "│    job: odds of bad × 2 if manager, × 0.5 if another\n"
+        "├─ 1) age ≤ 30 ·· good  0.800  80 good, 20 bad\n"
+        "│     late: odds of bad × 2 per +1 (2 to 4; × 1 at 2)\n"
+        "└─ 2) age > 30 ·· good  0.500  50 good, 50 bad\n"
+        "      grade: odds of bad × 2 per step up (A to C; × 1 at B)"
+    )
+    assert to_text(everybody(), max_depth=0).split("\n")[1:] == [
+        "   for all rows:",
+        "     late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "     job: odds of bad × 2 if manager, × 0.5 if another",
+    ]
+
+
+def test_the_text_has_each_term_once_below_its_node():
+    lines = to_text(three_levels()).split("\n")
+    assert lines[:6] == [
+        "0) every row",
+        "│  for all rows:",
+        "│    late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "├─ 1) age ≤ 30",
+        "│  │  for these rows:",
+        "│  │    job: odds of bad × 2 if manager, × 0.5 if another",
+    ]
+    assert lines[7] == "│  │     age: odds of bad × 0.819 per +1 (20 to 30; × 1 at 25)"
+    assert sum("odds of bad" in line for line in lines) == 3
+    page = to_html(three_levels())
+    assert page.index("for all rows:") < page.index("late: odds") < page.index("for these rows:")
+
+
+def test_a_table_of_leaves_has_the_terms_of_their_paths():
+    """A term of a node above the leaf says for which rows it holds."""
+    (terms,) = path_terms_texts(three_levels(), [3])
+    assert terms == [
+        "for all rows: late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",
+        "for age ≤ 30: job: odds of bad × 2 if manager, × 0.5 if another",
+        "age: odds of bad × 0.819 per +1 (20 to 30; × 1 at 25)",
+    ]
+    assert "; ".join(f"`{text}`" for text in terms) in to_markdown(three_levels())
+    assert path_terms_texts(three_levels(), [2, 4]) == [terms[:1], terms[:2]]
+    assert leaves(three_levels()).terms == path_terms_texts(three_levels(), [2, 3, 4])
+
+
 def test_markdown_has_a_column_of_terms():
     lines = to_markdown(lending()).split("\n")
     assert lines[0] == "| leaf | if | class | probability | changes within the leaf | evidence |"
@@ -152,10 +200,10 @@ def test_markdown_has_a_column_of_terms():
 
 
 @pytest.mark.parametrize("export", [to_html, to_dot, to_svg])
-@pytest.mark.parametrize("tree", [lending(), sizes(), income()])
+@pytest.mark.parametrize("tree", [lending(), sizes(), income(), everybody()])
 def test_pictures_have_every_term(export, tree):
     page = export(tree)
-    for node in tree.slopes.leaves.tolist():
+    for node in tree.slopes.nodes.tolist():
         for text in terms_text(tree, node):
             assert text[:55] in page
 

@@ -1,4 +1,4 @@
-"""Exports of trees whose leaves have slopes predict as the tree does, in real runtimes."""
+"""Exports of trees with slopes predict as the tree does, in real runtimes."""
 
 import re
 import shutil
@@ -289,14 +289,14 @@ def test_what_cannot_hold_slopes_refuses_them():
     for options in ({"layout": "bins"}, {"probability": "uint8"}, {"probability": "uint16"}):
         with pytest.raises(
             ExportError,
-            match=r"Leaves of this tree have slopes.*Expected layout='if' or 'table'.*slopes=0 exports",
+            match=r"This tree has slopes.*Expected layout='if' or 'table'.*slopes=0 exports",
         ):
             to_c(tree, **options)
     pytest.importorskip("onnx")
-    with pytest.raises(ExportError, match=r"have slopes.*Expected tree_operators=3 or 5"):
+    with pytest.raises(ExportError, match=r"has slopes.*Expected tree_operators=3 or 5"):
         to_onnx(tree, tree_operators=1, dtype="float32")
-    with pytest.raises(ExportError, match="have slopes, and it decides by costs"):
+    with pytest.raises(ExportError, match="has slopes, and it decides by costs"):
         to_pmml(with_decision(tree, DecisionRule(class_weight=np.arange(1.0, tree.n_classes + 1))))
     for export, name in ((to_treelite, "treelite"), (to_shap, "shap")):
-        with pytest.raises(ExportError, match=rf"Leaf \d+ has slopes, .*{name} has one prediction"):
+        with pytest.raises(ExportError, match=rf"Node \d+ has slopes, .*{name} has one prediction"):
             export(tree)

@@ -250,7 +250,7 @@ def test_terms_of_leaves_have_room(n_leaves):
     display = TreeDisplay.from_estimator(tree)
     written = [text.get_text() for text in display.table_]
     assert written[4] == "changes within the leaf"
-    for leaf in tree.slopes.leaves.tolist():
+    for leaf in tree.slopes.nodes.tolist():
         assert "\n".join(shortened(term, 80) for term in terms_text(tree, leaf)) in written
     extents = boxes(display)
     assert len(overlapping(extents)) == 0

@@ -11,7 +11,7 @@ from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree import Table, with_slopes
 from hornbeam.tree.route import decide_rows, predict_rows
-from support.lending import income, lending, sizes
+from support.lending import everybody, income, lending, sizes, three_levels
 from support.strategies import slopes_of
 
 # Pastes each row, and reads the decision, every probability with all its digits, and the lines of the terms.
@@ -48,7 +48,7 @@ def answers(browser, folder, tree, rows):
         return page.evaluate(ANSWERS, given)
 
 
-@pytest.mark.parametrize("tree", [lending(), sizes(), income()])
+@pytest.mark.parametrize("tree", [lending(), sizes(), income(), everybody()])
 def test_the_form_predicts_as_the_tree(tree, browser, tmp_path):
     found = answers(browser, tmp_path, tree, ROWS)
     names = list(tree.schema.classes) or ["mean"]
@@ -59,7 +59,7 @@ def test_the_form_predicts_as_the_tree(tree, browser, tmp_path):
         assert [one["decided"] for one in found] == [names[code] for code in decide_rows(tree, table)]
 
 
-@pytest.mark.parametrize("tree", [lending(), sizes(), income()])
+@pytest.mark.parametrize("tree", [lending(), sizes(), income(), everybody()])
 def test_the_form_has_the_intervals_of_the_tree(tree, browser, tmp_path):
     """They are stored in steps of 1/65535, and written with three decimals, or four digits."""
     low, high = predict_interval(tree, Table.read(ROWS, schema=tree.schema))
@@ -78,6 +78,16 @@ def test_the_form_lists_the_effect_of_each_value(browser, tmp_path):
     assert found[3]["terms"][0] == "late is missing: no change"
     assert found[5]["terms"] == ["job is a new value: odds of bad × 0.5", "grade is A: odds of bad × 0.5"]
     assert found[6]["terms"] == []
+    shared = answers(browser, tmp_path, everybody(), ROWS)
+    assert shared[0]["terms"] == [
+        "late is 3: odds of bad × 4",
+        "job is clerk: odds of bad × 0.5",
+        "late is 3: odds of bad × 2",
+    ]
+    assert shared[6]["terms"] == [
+        "late is 2: odds of bad × 2",
+        "job is clerk: odds of bad × 0.5",
+    ]  # at the root
     mean = answers(browser, tmp_path, income(), ROWS[:1])
     assert mean[0]["terms"] == ["late is 3: mean −12.5", "job is clerk: mean −10"]
 
@@ -116,21 +126,47 @@ def test_every_view_of_a_leaf_has_its_terms(browser, tmp_path):
     assert fields == ["late", "age", "job", "grade"]
 
 
+def test_a_term_of_an_inner_node_is_written_once_with_its_rows(browser, tmp_path):
+    tree = three_levels()
+    with browser.page(hornbeam.report(tree).text, tmp_path) as page:
+        sections = [page.inner_text("#leaves"), page.inner_text("#rules")]
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        sections.append(page.evaluate("document.getElementById('tree-print').textContent"))
+        drawn = page.inner_text("#tree-view")
+        page.hover("#tree-view .leaf")
+        beside = page.inner_text("#tree-node")
+    for text in sections:
+        assert [text.count(term) for node in (0, 1, 3) for term in terms_text(tree, node)] == [1, 1, 1]
+        assert "for all rows: late: odds of bad × 2 per +1" in text
+        assert "for age ≤ 30: job: odds of bad × 2 if manager" in text
+    assert drawn.count("1 term") == 3
+    assert [beside.count(word) for word in ("for all rows: late", "for age ≤ 30: job", "age: odds")] == [
+        1,
+        1,
+        1,
+    ]
+
+
+def test_the_data_of_the_page_have_the_words_of_each_term_once():
+    words = payload(ReportedModel.of(three_levels()), 0.9)["slopes"]["words"]
+    assert words == {node: terms_text(three_levels(), node) for node in (0, 1, 3)}
+
+
 def test_the_words_around_count_terms():
     page = hornbeam.report(lending()).text
     assert (
         "In 2 of 2 leaves the prediction also changes with the values of some features; 4 features in all."
         in page
     )
-    assert "Leaves with terms" in page
+    assert "Nodes with terms" in page
     card = str(hornbeam.model_card(lending()))
-    assert "| late | numeric | 0.000 | 0 | change nothing in leaves | 1 |" in card
+    assert "| late | numeric | 0.000 | 0 | add nothing as a term | 1 |" in card
 
 
 def test_a_tree_without_slopes_has_no_words_about_them():
     clf = TreeClassifier().fit([[0], [1]] * 20, ["no", "yes"] * 20)
     assert payload(ReportedModel.of(clf), 0.9)["slopes"] is None
-    assert "Leaves with terms" not in hornbeam.report(clf).text
+    assert "Nodes with terms" not in hornbeam.report(clf).text
 
 
 def test_scores_use_the_terms():

@@ -1,4 +1,4 @@
-"""Files of trees whose leaves have slopes: what is saved comes back, and mutated files are refused cleanly."""
+"""Files of trees with slopes: what is saved comes back, and mutated files are refused cleanly."""
 
 import json
 import re
@@ -157,8 +157,8 @@ def test_the_document_is_sound_as_it_is():
         ({"kind": "tree"}, "'n_terms' is no key of version 1.5"),
         ({"kind": "rules with slopes"}, "kind is 'rules with slopes'"),
         ({"kind": "trees with slopes"}, "n_trees is missing"),
-        ({"slope_node": [2, 4, 1]}, "expected ascending order without repeats"),
-        ({"slope_node": [1, 4, 4]}, "slopes.node[0] is 1, expected a leaf"),
+        ({"slope_node": [2, 4, 1]}, "slopes has terms 1 and 2 of nodes 4 and 1, expected ascending order"),
+        ({"slope_feature": [0, 1, 1]}, "expected ascending order without repeats"),
         ({"slope_node": [2, 4, 5]}, "slopes.node[2] is 5, expected one of the 5 nodes"),
         ({"slope_node": [-1, 4, 4]}, "slopes.node[0] is -1"),
         ({"slope_feature": [0, 0, 2]}, "slopes.feature[2] is 2, expected one of the schema's 2 features"),

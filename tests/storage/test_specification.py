@@ -40,7 +40,7 @@ def test_the_page_names_every_key_and_every_array():
     text = PAGE.read_text(encoding="utf-8")
     lines = [
         cells(line)
-        for line in text[text.index("## The format") : text.index("### Leaves with slopes")].splitlines()
+        for line in text[text.index("## The format") : text.index("### Trees with slopes")].splitlines()
         if line.startswith("| `")
     ]
     arrays = {line[0].strip("`"): line[1:3] for line in lines if len(line) == 4}
@@ -62,7 +62,7 @@ def test_the_page_names_the_version():
 
 def test_the_page_names_the_arrays_of_slopes():
     text = PAGE.read_text(encoding="utf-8")
-    part = text[text.index("### Leaves with slopes") : text.index("### Several trees")]
+    part = text[text.index("### Trees with slopes") : text.index("### Several trees")]
     lines = [cells(line) for line in part.splitlines() if line.startswith("| `")]
     per = {"n_terms": "terms", "n_outputs": "outputs"}
     assert [(line[0].strip("`"), *line[1:3]) for line in lines] == [

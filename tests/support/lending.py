@@ -6,7 +6,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.tree import Skeleton, Slopes, with_slopes
 from hornbeam.tree.tree import Tree
 
-__all__ = ["income", "lending", "sizes"]
+__all__ = ["everybody", "income", "lending", "sizes", "three_levels"]
 
 nan = np.nan
 _FEATURES = (
@@ -32,6 +32,43 @@ def lending() -> Tree:
             high=[4, 30, 1, 2],
             centre=[1, 25, 0.5, 1],
             slope=[[0, log2], [0.1, -0.1], [0, 2 * log2], [-log2, 0]],
+        ),
+    )
+
+
+def everybody() -> Tree:
+    """The stump of `lending` with terms for all rows, one of which its first leaf strengthens from 2 on."""
+    log2 = np.log(2.0)
+    return with_slopes(
+        lending(),
+        Slopes.of(
+            node=[0, 0, 1, 2],
+            feature=[0, 2, 0, 3],
+            category=[-1, 1, -1, -1],
+            low=[0, 0, 2, 0],
+            high=[4, 1, 4, 2],
+            centre=[1, 0.5, 2, 1],
+            slope=[[0, log2], [0, 2 * log2], [0, log2], [-log2, 0]],
+        ),
+    )
+
+
+def three_levels() -> Tree:
+    """Three leaves: a term for all rows, one for ages up to 30, and one of the leaf of good grades there."""
+    skeleton = Skeleton.of([2, 2, 0, 0, 0], [1, 3, -1, -1, -1], [30.0, 0.5, nan, nan, nan])
+    evidence = np.array([[130, 70], [80, 20], [50, 50], [60, 15], [20, 5]])
+    tree = Tree.raw(Schema(_FEATURES, ("good", "bad")), skeleton, evidence)
+    log2 = np.log(2.0)
+    return with_slopes(
+        tree,
+        Slopes.of(
+            node=[0, 1, 3],
+            feature=[0, 2, 1],
+            category=[-1, 1, -1],
+            low=[0, 0, 20],
+            high=[4, 1, 30],
+            centre=[1, 0.5, 25],
+            slope=[[0, log2], [0, 2 * log2], [0.1, -0.1]],
         ),
     )
 

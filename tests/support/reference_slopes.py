@@ -9,13 +9,21 @@ from hornbeam.kernels.elementary import exp, log
 from support import reference_route
 from support.reference_route import MISSING, Arrays
 
-__all__ = ["decided", "predicted", "scores", "stop", "sum_of_terms"]
+__all__ = ["decided", "path", "predicted", "scores", "stop", "sum_of_terms"]
 
 
 def stop(tree, row):
     """The node where a row stops."""
     arrays = Arrays(*[getattr(tree.skeleton, field.name) for field in fields(Arrays)])
     return reference_route.stop(arrays, row)
+
+
+def path(tree, row):
+    """The nodes of a row, the root first."""
+    nodes = [stop(tree, row)]
+    while tree.skeleton.parent[nodes[0]] >= 0:
+        nodes.insert(0, tree.skeleton.parent.item(nodes[0]))
+    return nodes
 
 
 def _change(slopes, term, value):
@@ -28,10 +36,10 @@ def _change(slopes, term, value):
     return min(max(float(value), slopes.low.item(term)), slopes.high.item(term)) - slopes.centre.item(term)
 
 
-def _add_terms(tree, row, node, start):
+def _add_terms(tree, row, start):
     total = list(start)
-    for term in range(len(tree.slopes)):
-        if tree.slopes.node[term] == node:
+    for node in path(tree, row):
+        for term in np.flatnonzero(tree.slopes.node == node).tolist():
             change = _change(tree.slopes, term, row[tree.slopes.feature[term]])
             if change is not None:
                 total = [
@@ -43,16 +51,16 @@ def _add_terms(tree, row, node, start):
 
 def sum_of_terms(tree, row):
     """The change of the scores of one row."""
-    return _add_terms(tree, row, stop(tree, row), [0.0] * tree.schema.n_outputs)
+    return _add_terms(tree, row, [0.0] * tree.schema.n_outputs)
 
 
 def scores(tree, row):
-    """The scores of one row, or its mean; None if it stops at a node without terms."""
+    """The scores of one row, or its mean; None if its path has no terms."""
     node = stop(tree, row)
-    if node not in tree.slopes.node:
+    if not np.isin(path(tree, row), tree.slopes.node).any():
         return None
     base = tree.belief[node] if tree.is_regression else log(tree.belief[node].copy())
-    return _add_terms(tree, row, node, base.tolist())
+    return _add_terms(tree, row, base.tolist())
 
 
 def predicted(tree, row):

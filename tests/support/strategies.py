@@ -152,25 +152,26 @@ def trees(
 
 
 def slopes_of(tree: Tree, rng: np.random.Generator, share: float = 0.7, scale: float = 1.0) -> Slopes:
-    """Random terms: about `share` of the leaves have some, on features of every kind."""
-    leaves = np.flatnonzero(tree.skeleton.is_leaf & (rng.random(tree.n_nodes) < share))
+    """Random terms: about `share` of the leaves, and in half of the trees of the inner nodes, have some."""
+    anywhere = tree.skeleton.is_leaf | (rng.random() < 0.5)
+    nodes = np.flatnonzero(anywhere & (rng.random(tree.n_nodes) < share))
     terms: list[tuple[int, int, int, float, float, float]] = []
-    for leaf in leaves.tolist():
+    for node in nodes.tolist():
         for f, feature in enumerate(tree.schema.features):
             size = len(feature.categories)
             if feature.kind is Kind.NOMINAL:
                 codes = np.flatnonzero(rng.random(size) < 0.3).tolist()
-                terms += [(leaf, f, code, 0.0, 1.0, float(rng.random())) for code in codes]
+                terms += [(node, f, code, 0.0, 1.0, float(rng.random())) for code in codes]
             elif rng.random() < 0.5:
                 low, centre, high = np.sort(
                     rng.normal(size=3) if size == 0 else rng.random(3) * size
                 ).tolist()
-                terms.append((leaf, f, -1, low, high, centre))
+                terms.append((node, f, -1, low, high, centre))
     slope = scale * rng.normal(size=(len(terms), tree.schema.n_outputs))
     if not terms:
         return Slopes.none(tree.schema.n_outputs)
-    node, feature_of, category, low_, high_, centre_ = zip(*terms, strict=True)
-    return Slopes.of(node, feature_of, low_, high_, centre_, slope, category)
+    node_of, feature_of, category, low_, high_, centre_ = zip(*terms, strict=True)
+    return Slopes.of(node_of, feature_of, low_, high_, centre_, slope, category)
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Predictions of leaves with slopes, against a slow twin and by hand."""
+"""Predictions of trees with slopes, against a slow twin and by hand."""
 
 import math
 from dataclasses import replace
@@ -11,13 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.kernels._native import Router, SlopedLeaves
-from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, with_slopes
+from hornbeam.kernels._native import Router, SlopedTree
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Slopes, with_belief, with_slopes
 from hornbeam.tree import route as route_module
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import decide_rows, predict_rows, row_predictor, sums_of_terms
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import path
 from support import reference_slopes
+from support.lending import everybody
 from support.strategies import slopes_of, tables, trees_with_slopes
 
 nan = np.nan
@@ -100,6 +102,44 @@ def test_numbers_worked_by_hand():
     assert_allclose(predicted[:, 0] / predicted[:, 1], [odds for _, odds in rows], rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("row", "odds"),
+    [
+        (
+            (3.0, 24.0, 0, 1.0),
+            20 / 80 * 4 * 0.5 * 2,
+        ),  # late twice: for all rows, and above 2 in the first leaf
+        ((1.0, 24.0, 1, 1.0), 20 / 80 * 1 * 2 * 1),
+        ((nan, 24.0, -1, 1.0), 20 / 80),
+        ((9.0, 24.0, 0, 2.0), 20 / 80 * 8 * 0.5 * 4),
+        ((3.0, 40.0, 0, 2.0), 50 / 50 * 4 * 0.5 * 2),
+        ((3.0, nan, 0, 2.0), 70 / 130 * 4 * 0.5),  # stops at the root, and has its terms
+    ],
+)
+def test_a_row_has_the_terms_of_its_path(row, odds):
+    columns = [np.array([value]) for value in row]
+    columns[2] = columns[2].astype(np.int32)
+    predicted = predict_rows(everybody(), Table(everybody().schema, tuple(columns)))
+    assert_allclose(predicted[0, 1] / predicted[0, 0], odds, rtol=1e-14)
+    assert row_predictor(everybody())(row) == tuple(predicted[0].tolist())
+
+
+@given(pairs())
+def test_terms_of_paths_at_the_leaves_predict_the_same(pair):
+    """What an export writes: no path has terms of its own at inner nodes, and no bit changes."""
+    tree, table = pair
+    every = tree.path_slopes
+    for node in range(tree.n_nodes):
+        own = [tree.slopes.terms(at) for at in path(tree.skeleton, node)]
+        assert every.terms(node) == [term for terms in own for term in terms]
+    stops = route_module.route(tree.skeleton, table).tolist()
+    for row, node in enumerate(stops):
+        alone = Tree.raw(tree.schema, Skeleton.leaf(), tree.evidence[[node]])
+        alone = with_belief(alone, tree.belief[[node]])._edited(slopes=every.of_nodes(node, node + 1))
+        one = table.take(np.array([row]))
+        assert_array_equal(predict_rows(alone, one), predict_rows(tree, one))
+
+
 def test_regression_adds_the_terms_to_the_mean():
     schema = Schema((Feature("size"),), (), Kind.NUMERIC)
     leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[4, 8, 20]]))
@@ -158,6 +198,7 @@ ROUTER = {
     "missing_slot": np.array([-1, -1, -1], np.int32),
 }
 TERMS = {
+    "parent": np.array([-1, 0, 0], np.int32),
     "belief": np.full((3, 2), 0.5),
     "node": np.array([1, 2], np.int32),
     "feature": np.array([0, 3], np.int32),
@@ -182,6 +223,9 @@ TERMS = {
         {"slope": np.ones((2, 3))},
         {"slope": np.ones(2)},
         {"belief": np.ones((2, 2))},
+        {"parent": np.array([-1, 1, 0], np.int32)},
+        {"parent": np.array([-2, 0, 0], np.int32)},
+        {"parent": np.array([-1, 0], np.int32)},
         {"belief": np.ones((3, 0))},
         {"category": np.array([-1], np.int32)},
     ],
@@ -189,13 +233,13 @@ TERMS = {
 def test_the_kernel_refuses_arrays_it_would_leave(change):
     router = Router(**ROUTER)
     with pytest.raises(ValueError, match=r"expected|is not a"):
-        SlopedLeaves(router, **TERMS | change, regression=False)
+        SlopedTree(router, **TERMS | change, regression=False)
 
 
 def test_the_kernel_refuses_rows_it_would_leave():
-    leaves = SlopedLeaves(Router(**ROUTER), **TERMS, regression=False)
+    sloped = SlopedTree(Router(**ROUTER), **TERMS, regression=False)
     numbers, codes, out = np.zeros(4), np.zeros(4, np.int32), np.empty((4, 2))
-    leaves.fill_predictions([numbers, None, None, codes], out)
+    sloped.fill_predictions([numbers, None, None, codes], out)
     for values in (
         [numbers],
         [numbers, None, None, numbers],
@@ -203,24 +247,24 @@ def test_the_kernel_refuses_rows_it_would_leave():
         np.zeros((4, 4)),
     ):
         with pytest.raises(ValueError, match=r"columns|is not|nominal"):
-            leaves.fill_predictions(values, out)
+            sloped.fill_predictions(values, out)
     for wrong in (np.empty((4, 3)), np.empty(4), np.empty((4, 2), np.float32)):
         with pytest.raises(ValueError, match=r"columns|is not|nominal"):
-            leaves.fill_predictions([numbers, None, None, codes], wrong)
+            sloped.fill_predictions([numbers, None, None, codes], wrong)
     with pytest.raises(ValueError, match=r"columns|is not|nominal"):
-        leaves.predict_row((1.0, 2.0, 3.0))
+        sloped.predict_row((1.0, 2.0, 3.0))
     with pytest.raises(TypeError):
-        leaves.predict_row((1.0, 2.0, 3.0, "a"))
+        sloped.predict_row((1.0, 2.0, 3.0, "a"))
 
 
-def test_the_router_lives_as_long_as_its_leaves():
-    leaves = SlopedLeaves(Router(**ROUTER), **TERMS, regression=False)
+def test_the_router_lives_as_long_as_its_terms():
+    sloped = SlopedTree(Router(**ROUTER), **TERMS, regression=False)
     for _ in range(100):
         Router(**ROUTER)
-    assert leaves.predict_row((0.0, 0.0, 0.0, 2.0)) == (0.5, 0.5)
+    assert sloped.predict_row((0.0, 0.0, 0.0, 2.0)) == (0.5, 0.5)
 
 
 def test_a_tree_that_splits_rows_is_refused():
     router = Router(**ROUTER | {"missing_slot": np.array([-2, -1, -1], np.int32)})
     with pytest.raises(ValueError, match=r"every child"):
-        SlopedLeaves(router, **TERMS, regression=False)
+        SlopedTree(router, **TERMS, regression=False)

@@ -17,7 +17,7 @@ from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import branch_condition
-from hornbeam.tree.edit import collapse, with_decision
+from hornbeam.tree.edit import collapse, with_decision, with_slopes
 from hornbeam.tree.evidence.count import count_rows, fractional_unit
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -37,6 +37,8 @@ def replace_branch(
 ) -> Tree:
     """Replace a node and all below it, count the rows and smooth as before.
 
+    The node keeps its terms; those of the nodes below it are gone.
+
     `branch` is a leaf, one split or more; `own` is a smoother of the user that the tree was smoothed with. An error
     says that a child has no rows, that a constraint is broken, or that a tree with a teacher gets a new split.
     """
@@ -53,7 +55,12 @@ def replace_branch(
         gain=np.append(tree.gain, gains)[source],
         history=tree.history if step is None else (*tree.history, step),
     )
-    _check_new_nodes(counted, np.flatnonzero(source >= tree.n_nodes), rows)
+    new = source >= tree.n_nodes
+    _check_new_nodes(counted, np.flatnonzero(new), rows)
+    number = np.full(tree.n_nodes, -1, np.int32)
+    number[source[~new]] = np.flatnonzero(~new)
+    number[node] = np.flatnonzero(new)[0]
+    counted = with_slopes(counted, tree.slopes.renumbered(number))
     return replay(smoothers, with_decision(counted, tree.decision))
 
 

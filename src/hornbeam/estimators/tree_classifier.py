@@ -211,7 +211,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         """Compute an interval for each probability of `predict_proba`.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
-        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. In a leaf with slopes the
+        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. With slopes the
         promise is about the mean probability of all rows of the leaf.
 
         Parameters
@@ -344,8 +344,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         Returns
         -------
         Scorecard
-            A table with a segment for each leaf: print it, compute the `points` of rows, or convert it with
-            `to_markdown`, `to_html`, `to_frame` or `to_dict`.
+            A table with a segment for each leaf, and for each inner node with terms: print it, compute the `points` of
+            rows, or convert it with `to_markdown`, `to_html`, `to_frame` or `to_dict`.
 
         Notes
         -----
@@ -353,9 +353,10 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         ``offset = base_points - factor * log(base_odds)`` (`Scorecard.points`). Tables have rounded numbers, so points
         that are added up by hand may differ by a few.
 
-        By hand: find the segment, begin with its base points, and add for each feature its points per step times the
-        number of steps from the value with 0 points to the row's value, which is first limited to the range; a missing
-        value adds nothing. For a category, add its points.
+        By hand: find the segments whose condition the row fulfils, "every row" among them. Begin with the base points
+        of the leaf, and add for each feature its points per step times the number of steps from the value with 0 points
+        to the row's value, which is first limited to the range; a missing value adds nothing. For a category, add its
+        points.
 
         Examples
         --------

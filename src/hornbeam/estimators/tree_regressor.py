@@ -178,7 +178,7 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         """Compute an interval for each mean of `predict`; single rows vary more.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
-        `calibrate_intervals`. In a leaf with slopes the promise is about the mean of all rows of the leaf.
+        `calibrate_intervals`. With slopes the promise is about the mean of all rows of the leaf.
 
         Parameters
         ----------

@@ -237,7 +237,7 @@ class _Search:
                 if reached:
                     yield self.counterfactual(row, node, needs, then, belief, distance)
             further = [(child, 0, more) for child, more in self.children(row, node, needs)]
-            if not reached and not moved:
+            if belief is not None and not reached and not moved:
                 moves = self.moves(row, node, needs, now, aim)
                 further += [(node, at, more) for at, more in enumerate(moves, start=1)]
             for to, at, more in further:
@@ -262,19 +262,23 @@ class _Search:
     def moves(
         self, row: list[float], node: int, needs: _Needs, now: int, aim: int | None
     ) -> Iterator[_Needs]:
-        """Yield the conditions for each move of a feature with a term in the leaf that leads to the aim."""
+        """Yield the conditions for each move of a feature with a term that leads to the aim.
+
+        The changed row stops at the node: at an inner one because the value that it tests is missing, and stays so.
+        """
 
         def reaches(values: list[float]) -> bool:
             then = self.outcome(np.array([self.predict(values)]))[0].item()
             return then != now and aim in (None, then)
 
-        if not len(self.tree.slopes.of_leaf(node)):
+        if not self.tree.path_slopes.of_node(node):
             return
         given = {feature: condition for feature, (condition, _) in needs.items()}
         for condition in term_moves(self.tree, node, self.nearest(row, needs), given, reaches):
             feature = condition.column
             nearest = condition.nearest(row[feature])
-            if feature not in self.fixed and nearest is not None:
+            stays = feature != self.tree.skeleton.feature[node]
+            if stays and feature not in self.fixed and nearest is not None:
                 yield {**needs, feature: (condition, self.distance(feature, row[feature], nearest))}
 
     def nearest(self, row: list[float], needs: _Needs) -> list[float]:
@@ -291,23 +295,25 @@ class _Search:
         """Return the prediction of the changed row if it stops at the node; None if it goes on as a whole."""
         skeleton = self.tree.skeleton
         tested = skeleton.feature.item(node)
-        own: Floats = self.tree.belief[node]
         if tested < 0:
-            return (
-                np.array(self.predict(self.nearest(row, needs)))
-                if len(self.tree.slopes.of_leaf(node))
-                else own
-            )
+            return self.sloped(row, node, needs)
         changed = {feature for feature, (_, distance) in needs.items() if distance is not None}
         slot = follow(skeleton, node, self.tree.schema.features[tested], row[tested])
         if tested in changed or slot >= 0:
             return None
         if slot == STOP or node not in self.shares:
-            return own
+            return self.sloped(row, node, needs)
         below = skeleton.feature[descendants(skeleton, node)].tolist()
         return (
             None if changed.intersection(below) else predict_rows(self.tree, self.changed(i, row, needs))[0]
         )
+
+    def sloped(self, row: list[float], node: int, needs: _Needs) -> Floats:
+        """Return the prediction of the changed row, which stops at the node."""
+        if not self.tree.path_slopes.of_node(node):
+            own: Floats = self.tree.belief[node]
+            return own
+        return np.array(self.predict(self.nearest(row, needs)))
 
     def changed(self, i: int, row: list[float], needs: _Needs) -> Table:
         """Return row i with all changes."""
@@ -355,7 +361,7 @@ class Distance:
     """Distance between two values of a feature.
 
     For numeric and ordinal features, the share of the tree's thresholds on the feature that lie between the values,
-    from 0 to 1. Without thresholds, on features that only terms of leaves use, the difference as a share of the range
+    from 0 to 1. Without thresholds, on features that only terms use, the difference as a share of the range
     of the terms. Two categories without an order have the distance 1, and so do a known and a missing value. For
     numeric features in `spread`, by name, the difference that has the distance 1 replaces the thresholds.
     """

@@ -40,7 +40,7 @@ class Drift(Result[dict[str, Any]]):
     psi_p_value : float
         Probability of an index as large by chance.
     probability : ndarray of float64 of shape (n_leaves, n_classes)
-        Predicted class probabilities; for a numeric target means, of shape (n_leaves, 1). Of a leaf with slopes, the
+        Predicted class probabilities; for a numeric target means, of shape (n_leaves, 1). With slopes, the
         mean prediction of its new rows.
     decided : ndarray of intp
         Position in `classes` of the predicted class; 0 for a numeric target.

@@ -47,7 +47,7 @@ class Explanation:
         Level of the intervals.
     paths : tuple
         The path of the row; several, each with its `share`, if missing values were distributed over children. A path
-        has `steps`, `end` (where it stops, as text), `borrowed_from` and the `terms` of a leaf with slopes. A step has
+        has `steps`, `end` (where it stops, as text), `borrowed_from` and the `terms` of its nodes. A step has
         `node`, `condition`, `value`, `rows`, `counts`, `probability`, `low`, `high` and `borrowed`.
 
     See Also

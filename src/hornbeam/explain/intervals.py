@@ -23,8 +23,8 @@ def predict_interval(
 
     The interval of a row is that of the node where it stops. If a missing value goes to every child, it is the mean of
     the bounds of the children, weighted by their evidence: that assumes errors in the same direction, so it is the
-    widest possible interval of the average. In a leaf with slopes the bounds move with the prediction of the row: their
-    odds by the same factor, or their mean by the same amount. The slopes count as known.
+    widest possible interval of the average. With terms on its path the bounds move with the prediction of the row:
+    their odds by the same factor, or their mean by the same amount. The slopes count as known.
     """
     nodes = stops(tree, table, n_jobs)
     bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read

@@ -103,11 +103,11 @@ class LeafCounter:
         return np.multiply(sums.evidence, unit)
 
     def mean_predictions(self, sums: LeafSums) -> Floats:
-        """Return the prediction of each node: its belief; of a leaf with slopes, the mean prediction of its rows."""
+        """Return the prediction of each node: its belief; with terms on its path, the mean prediction of its rows."""
         if sums.predicted is None:
             return self.tree.belief
         found = self.tree.belief.copy()
-        for node in np.unique(self.tree.slopes.node).tolist():
+        for node in self.tree.path_slopes.nodes.tolist():
             weight, *values = sums.predicted[node].tolist()
             if weight:
                 found[node] = [float(Fraction(value, weight)) for value in values]

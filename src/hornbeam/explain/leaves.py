@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hornbeam.checks import check_choice, check_flags
 from hornbeam.errors import ParameterError
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import path_terms_texts
 from hornbeam.export.wording import interval_text, prediction_text, rule_texts
 from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
@@ -36,7 +36,7 @@ class Leaves(Result[dict[str, Any]]):
         Rows borrowed from the ancestors; after cross-fitted smoothing, in units of the node's own rows.
     raw, probability, low, high : ndarray of float64 of shape (n_leaves, n_classes)
         Frequencies, smoothed probabilities, and the bounds of their intervals; for a numeric target, means, of shape
-        (n_leaves, 1). Terms of leaves with slopes are not in them: they are the values of the leaf as a whole.
+        (n_leaves, 1). Terms are not in them: they are the values of the leaf as a whole.
     tree : Tree
         The tree of these leaves.
     code : int, optional
@@ -79,7 +79,7 @@ class Leaves(Result[dict[str, Any]]):
 
     @property
     def terms(self) -> list[list[str]]:
-        """The terms of each leaf, as text; empty lists for leaves without slopes.
+        """The terms of the path of each leaf, as text; those of a node above it begin with the rows they hold for.
 
         Examples
         --------
@@ -87,14 +87,14 @@ class Leaves(Result[dict[str, Any]]):
         >>> TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).leaves().terms
         [[], [], []]
         """
-        return [terms_text(self.tree, node, self.code) for node in self.node.tolist()]
+        return path_terms_texts(self.tree, self.node.tolist(), self.code)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return columns with a value per leaf.
 
         ``prediction`` is the predicted class. The frequency, the probability and the bounds of each class are
         ``raw_<class>``, ``p_<class>``, ``low_<class>`` and ``high_<class>``. For a numeric target ``prediction`` is the
-        mean, beside ``raw``, ``low`` and ``high``. ``terms`` is there if a leaf has slopes.
+        mean, beside ``raw``, ``low`` and ``high``. ``terms`` is there if the tree has slopes.
 
         Examples
         --------

@@ -114,7 +114,7 @@ class DecisionPath:
     share : float, default 1.0
         Share of the row on this path: below 1 if a missing value was distributed over the children.
     terms : tuple of RowTerm, default ()
-        The terms of the leaf, if it has slopes: how far each value of the row moves the prediction of the leaf.
+        The terms of the nodes on the path: how far each value of the row moves the prediction of the last node.
 
     Examples
     --------

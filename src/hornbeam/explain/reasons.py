@@ -28,7 +28,7 @@ class Reason:
     before, after : float or None
         The probability before and after; None if the feature is tested at several nodes, or on several paths.
     term : object, optional
-        The term of the leaf that is the reason, instead of conditions.
+        The term of a node that is the reason, instead of conditions.
 
     Examples
     --------
@@ -83,8 +83,7 @@ def reasons(paths: Iterable[DecisionPath], positive: Label | None, k: int) -> tu
 
     The changes, the largest first, add up to the row's probability minus that of the root. A split changes the
     probability by the difference between child and parent. If a row has several paths, each counts by its share. Terms
-    change the probability one after the other, in the order of the features: each change is that after the terms
-    before it.
+    change the probability one after the other, from the root down: each change is that after the terms before it.
     """
     paths = tuple(paths)
     change: dict[str, float] = {}

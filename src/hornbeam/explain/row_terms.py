@@ -1,4 +1,4 @@
-"""Terms of a leaf for one row: the value, its effect, and the prediction after it."""
+"""Terms on the path of one row: the value, its effect, and the prediction after it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import Feature
-from hornbeam.export.slope_text import change_text, factor_text, leaf_terms
+from hornbeam.export.slope_text import change_text, factor_text, path_terms
 from hornbeam.export.wording import value_of, value_text
 from hornbeam.kernels import elementary
 from hornbeam.tree.condition import is_missing
@@ -21,7 +21,7 @@ from hornbeam.typing import Category, Floats
 
 @dataclass(frozen=True, slots=True)
 class RowTerm:
-    """The effect of a feature on the prediction of one row within its leaf.
+    """The effect of a feature on the prediction of one row, by a term of a node on its path.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class RowTerm:
     value : str, number, bool or None
         The row's value; None if it is missing.
     value_text : str
-        The value as text, with the limit that takes its place if it is outside of the leaf's range.
+        The value as text, with the limit that takes its place if it is outside of the term's range.
     change : tuple of float
         Added to the score of each class, or to the mean.
     log_factor : tuple of float
@@ -82,8 +82,8 @@ class RowTerm:
 
 
 def row_terms(tree: Tree, node: int, row: Sequence[float]) -> tuple[RowTerm, ...]:
-    """Compute the terms of a row that stops at a node, in order; empty if the node has none."""
-    terms = leaf_terms(tree, node)
+    """Compute the terms of a row that stops at a node, from the root down; empty if its path has none."""
+    terms = path_terms(tree, node)
     if not terms:
         return ()
     score = tree.belief[node] if tree.is_regression else elementary.log(tree.belief[node])

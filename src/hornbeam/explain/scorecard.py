@@ -13,8 +13,8 @@ from hornbeam.checks import is_number
 from hornbeam.data.rows import read_rows
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
-from hornbeam.export.slope_text import LeafTerm, leaf_terms, rounded_text, step_text
-from hornbeam.export.wording import rule_texts
+from hornbeam.export.slope_text import NodeTerm, node_terms, rounded_text, step_text
+from hornbeam.export.wording import rules_in_order
 from hornbeam.grid import Grid, Result, code_span
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import predict_rows
@@ -25,6 +25,7 @@ from hornbeam.typing import Floats, Label
 
 _HEADER = ("segment", "if", "base points", "feature", "points", "within", "0 points at")
 _ALIGN = "><><<<>"
+_SUM = "A row has the points of all segments whose condition it fulfils. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +60,20 @@ class ScoreTerm:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    r"""A leaf of a scorecard.
+    r"""A part of a scorecard: a leaf, or an inner node with terms.
 
     Parameters
     ----------
     node : int
-        The leaf.
+        The leaf, or the inner node.
     rule : str
-        The conditions on the path to it.
+        The conditions on the path to it: the part counts for the rows that fulfil them, that of the root for every row.
     points : float
-        Base points: those of the leaf's own prediction.
+        Base points: those of the leaf's own prediction; 0 of an inner node.
     terms : tuple
-        The points of steps of features and of categories, each with `feature`, `points`, `step`, `within` (the range
-        that a value is limited to) and `reference` (the value with 0 points).
+        The node's own terms, which no part below it repeats: the points of steps of features and of categories, each
+        with `feature`, `points`, `step`, `within` (the range that a value is limited to) and `reference` (the value
+        with 0 points).
 
     Examples
     --------
@@ -118,7 +120,8 @@ class Scorecard(Result[Segment]):
     factor : float
         Points per unit of the log odds.
     segments : tuple of Segment
-        One per leaf.
+        The leaves, and the inner nodes with terms, each before those below it: points for every row come first. A row
+        has the base points of its leaf, and the terms of all segments whose rule it fulfils.
 
     Examples
     --------
@@ -199,7 +202,7 @@ class Scorecard(Result[Segment]):
         return self._grid().html(most_rows=None)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with a value per segment; ``terms`` are texts.
+        """Return columns with a value per segment; ``rule`` is which rows it counts for, ``terms`` are texts.
 
         Examples
         --------
@@ -253,7 +256,8 @@ class Scorecard(Result[Segment]):
         return "\n".join(["SELECT", "  scored.*,", known, "FROM (", predictions, ") AS scored"])
 
     def _formula(self, positive: str) -> str:
-        return f"Points = {self.offset:.6g} + {self.factor:.6g} × log odds of {positive}."
+        shared = _SUM if len(self) > self.tree.n_leaves else ""
+        return f"{shared}Points = {self.offset:.6g} + {self.factor:.6g} × log odds of {positive}."
 
     def _cells(self) -> Iterator[tuple[str, ...]]:
         """Write a line per term; the first of a segment also has its rule and base points."""
@@ -313,17 +317,19 @@ def scorecard(
     code = 1 if positive is None else class_code(tree.schema.classes, positive)
     factor = points_to_double / log(2)
     offset = base_points - factor * log(base_odds)
-    nodes = np.flatnonzero(tree.skeleton.is_leaf).tolist()
+    is_leaf = tree.skeleton.is_leaf
+    with np.errstate(divide="ignore"):
+        score = np.log(tree.belief[:, code]) - np.log(tree.belief[:, 1 - code])
+    base = np.where(is_leaf, offset + factor * score, 0.0)
+    shown = {*np.flatnonzero(is_leaf).tolist(), *tree.slopes.nodes.tolist()}
     segments = []
-    for node, rule in zip(nodes, rule_texts(tree, nodes), strict=True):
-        with np.errstate(divide="ignore"):
-            score = float(np.log(tree.belief[node, code]) - np.log(tree.belief[node, 1 - code]))
-        terms = [line for term in leaf_terms(tree, node) for line in _score_terms(term, code, factor)]
-        segments.append(Segment(node, rule, offset + factor * score, tuple(terms)))
+    for node, rule in rules_in_order(tree, shown):
+        terms = [line for term in node_terms(tree, node) for line in _score_terms(term, code, factor)]
+        segments.append(Segment(node, rule, base.item(node), tuple(terms)))
     return Scorecard(tree, tree.schema.classes[code], offset, factor, tuple(segments))
 
 
-def _score_terms(term: LeafTerm, code: int, factor: float) -> Iterator[ScoreTerm]:
+def _score_terms(term: NodeTerm, code: int, factor: float) -> Iterator[ScoreTerm]:
     """Return the lines of a term: one, or one per category."""
     if term.codes:
         for at, slope in zip(term.codes, term.slope, strict=True):
@@ -343,7 +349,7 @@ def _score_terms(term: LeafTerm, code: int, factor: float) -> Iterator[ScoreTerm
     )
 
 
-def _reference_text(term: LeafTerm, reference: float) -> str:
+def _reference_text(term: NodeTerm, reference: float) -> str:
     return (
         term.between(reference) if term.feature.kind is Kind.ORDINAL else rounded_text(reference, term.step)
     )

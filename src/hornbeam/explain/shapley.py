@@ -94,10 +94,10 @@ class ShapValues(Result[dict[str, float]]):
 
 
 def shap_values(tree: Tree, table: Table) -> ShapValues:
-    """Compute the exact path-dependent SHAP values of rows; `ParameterError` if a leaf has slopes."""
+    """Compute the exact path-dependent SHAP values of rows; `ParameterError` if the tree has slopes."""
     if len(tree.slopes):
         raise ParameterError(
-            f"{len(tree.slopes.leaves)} of {tree.n_leaves} leaves have slopes, and SHAP values are computed for leaves "
+            f"{len(tree.slopes.nodes)} of {tree.n_nodes} nodes have slopes, and SHAP values are computed for leaves "
             "with one prediction for all of their rows. Use explain(X)[i].reasons(), which includes the terms."
         )
     n_outputs = tree.belief.shape[1]

@@ -1,4 +1,4 @@
-"""Moves of one feature within a leaf with slopes that lead to another prediction."""
+"""Moves of one feature within a node with slopes that lead to another prediction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, floor, inf, isnan, nextafter
 
-from hornbeam.export.slope_text import LeafTerm, leaf_terms
+from hornbeam.export.slope_text import NodeTerm, path_terms
 from hornbeam.tree import Condition
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.tree import Tree
@@ -24,43 +24,54 @@ def term_moves(
 ) -> Iterator[Condition]:
     """Find the smallest moves of a single feature, within the limits of its term, after which a row is as wanted.
 
-    `given` has the conditions of the path by feature: moved rows stay in the leaf. `reaches` tells whether a row is as
+    `given` has the conditions of the path by feature: moved rows stay at the node. `reaches` tells whether a row is as
     wanted. Of a numeric feature a condition is a bound, rounded so that it can be read, up to which or from which the
     row is as wanted; of others it lists the categories.
     """
-    for term in leaf_terms(tree, node):
-        path = given.get(term.column, Condition(term.column, term.feature))
+    by_feature: dict[int, list[NodeTerm]] = {}
+    for term in path_terms(tree, node):
+        by_feature.setdefault(term.column, []).append(term)
+    for column, terms in by_feature.items():
+        feature = terms[0].feature
+        path = given.get(column, Condition(column, feature))
 
-        def holds(value: float, at: int = term.column, path: Condition = path) -> bool:
+        def holds(value: float, at: int = column, path: Condition = path) -> bool:
             return path.holds(value) and reaches([*row[:at], value, *row[at + 1 :]])
 
-        if term.feature.is_numeric:
-            yield from _bounds(term, row[term.column], path, holds)
+        if feature.is_numeric:
+            yield from _bounds(terms, row[column], path, holds)
         else:
-            codes = [code for code in range(len(term.feature.categories)) if holds(code)]
+            codes = [code for code in range(len(feature.categories)) if holds(code)]
             if codes:
                 yield replace(path, among=tuple(codes), missing=False)
 
 
 def _bounds(
-    term: LeafTerm, value: float, path: Condition, holds: Callable[[float], bool]
+    terms: list[NodeTerm], value: float, path: Condition, holds: Callable[[float], bool]
 ) -> Iterator[Condition]:
-    """Find the nearest bound below the value, and above it; from a missing value, in the whole range of the term."""
-    missing = is_missing(term.feature, value)
-    unit = term.step / 100
-    low = term.low
+    """Find the nearest bound below the value, and above it; from a missing value, in the whole range of the terms.
+
+    Between the limits of its terms a feature changes each score by a straight line, so there one bound is looked for.
+    """
+    missing = is_missing(terms[0].feature, value)
+    unit = min(term.step for term in terms) / 100
+    limits = sorted({limit for term in terms for limit in (term.low, term.high)})
+    low = limits[0]
     if path.above is not None:
         low = max(
             low, _multiple(path.above, unit, lambda parts: floor(parts + 1), nextafter(path.above, inf))
         )
-    high = term.high if path.at_most is None else min(term.high, path.at_most)
+    high = limits[-1] if path.at_most is None else min(limits[-1], path.at_most)
     for end, round_to in ((low, floor), (high, ceil)):
         start = (high if end == low else low) if missing else min(max(value, low), high)
         if low > high or isnan(end) or not holds(end):
             continue
-        outside, inside = start, end
-        if holds(start):  # only for a missing value: every value of the range is as wanted
-            inside = start
+        inside = outside = end
+        between = [limit for limit in limits if min(start, end) < limit < max(start, end)]
+        for outside in [*(between if end == low else reversed(between)), start]:
+            if not holds(outside):
+                break
+            inside = outside
         for _ in range(_HALVINGS):
             middle = outside + (inside - outside) / 2
             if holds(middle):

@@ -34,10 +34,10 @@ def check_not_fractional(tree: Tree, target: str) -> None:
 
 
 def check_no_slopes(tree: Tree, target: str) -> None:
-    """Raise `ExportError` if leaves have slopes, which `target` cannot express."""
+    """Raise `ExportError` if a tree has slopes, which `target` cannot express."""
     if len(tree.slopes):
         raise ExportError(
-            f"Leaf {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row; {target} has "
+            f"Node {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row; {target} has "
             "one prediction for each leaf. Export to Python, JavaScript, C, SQL, ONNX, PMML or JSON, or fit the tree "
             "without slopes."
         )

@@ -53,7 +53,7 @@ def to_json(model: Tree | HasTree, *, indent: int | None = None, vectors: Any = 
     -------
     str
         A strict JSON object, in ASCII. Its field ``reading`` explains how to apply the rules; the result is then the
-        tree's probabilities, or mean, bit for bit. With slopes of leaves the class is the tree's, and probabilities
+        tree's probabilities, or mean, bit for bit. With slopes the class is the tree's, and probabilities
         depend on the reader's exponential function.
 
     Raises
@@ -167,9 +167,9 @@ def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
 
 
 def _slopes(tree: Tree, node: int) -> dict[str, Any]:
-    """Write the scores and slopes of a leaf, if it has any."""
+    """Write the scores and slopes of a rule, if its path has any."""
     written = []
-    for at, category, low, high, centre, slope in tree.slopes.terms(node):
+    for at, category, low, high, centre, slope in tree.path_slopes.terms(node):
         feature = tree.schema.features[at]
         of = {"category": json_value(feature.categories[category])} if category >= 0 else {}
         limits = {"low": low, "high": high, "centre": centre}

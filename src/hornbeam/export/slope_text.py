@@ -1,4 +1,4 @@
-"""Terms of leaves for people: odds ratios per step, and the text of them.
+"""Terms of nodes for people: odds ratios per step, and the text of them.
 
 In classification with two classes a term multiplies the odds of a class by a factor that changes with the value of a
 feature: by the same ratio with every step of the value. With more classes it multiplies the odds of each class against
@@ -7,16 +7,18 @@ the geometric mean of all classes. In regression it adds to the mean.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import exp, floor, inf, log, log10
 
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.export.wording import rules_in_order
 from hornbeam.tree import Slopes
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import path, with_ancestors
 from hornbeam.tree.words import feature_name, label_text, number_text, threshold_text
 from hornbeam.typing import Floats, Label
 
@@ -25,8 +27,8 @@ _LARGE = 5  # powers of ten: larger and smaller factors are written as such
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeafTerm:
-    """A feature that changes the prediction within a leaf; the terms of its categories together.
+class NodeTerm:
+    """A feature that changes the prediction within a node; the terms of its categories together.
 
     `column` is the position of the feature; `codes` are the categories with a term of their own, empty if the feature
     is not nominal. The value is clipped to `low` and `high`. `intercept`, of shape (n_outputs,), is added to the score
@@ -154,21 +156,28 @@ class LeafTerm:
         return f"between {name} and {label_text(categories[below + 1])}"
 
 
-def leaf_terms(tree: Tree, node: int) -> tuple[LeafTerm, ...]:
-    """Return the terms of a leaf, one per feature; empty for a node without terms."""
+def node_terms(tree: Tree, node: int) -> tuple[NodeTerm, ...]:
+    """Return the node's own terms, one per feature; empty for a node without terms."""
     return terms_of(tree.slopes, tree.schema, node)
 
 
-def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[LeafTerm, ...]:
-    """Return the terms of a leaf from a table of slopes, one per feature."""
-    if not len(slopes):  # the usual case, for every leaf of a large tree
+def path_terms(tree: Tree, node: int) -> tuple[NodeTerm, ...]:
+    """Return the terms of a row that stops at a node: those of all nodes of its path, from the root down."""
+    if not len(tree.slopes):
+        return ()
+    return tuple([term for at in path(tree.skeleton, node) for term in node_terms(tree, at)])
+
+
+def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[NodeTerm, ...]:
+    """Return the terms of a node from a table of slopes, one per feature; on a path, one per feature and node."""
+    if not len(slopes):  # the usual case, for every node of a large tree
         return ()
     found = []
-    for column, terms in groupby(slopes.of_leaf(node), key=slopes.feature.item):
-        at = list(terms)
+    for at in _by_feature(slopes, slopes.of_node(node)):
+        column = slopes.feature.item(at[0])
         nominal = slopes.category[at[0]] >= 0
         found.append(
-            LeafTerm(
+            NodeTerm(
                 column,
                 schema.features[column],
                 tuple(slopes.category[at].tolist()) if nominal else (),
@@ -182,9 +191,53 @@ def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[LeafTerm, ...]:
     return tuple(found)
 
 
+def _by_feature(slopes: Slopes, terms: range) -> Iterator[list[int]]:
+    """Group terms that follow each other: the categories of a feature in ascending order, any other term alone."""
+    group: list[int] = []
+    for at in terms:
+        if group:
+            last = group[-1]
+            same = (
+                slopes.feature[last] == slopes.feature[at]
+                and 0 <= slopes.category[last] < slopes.category[at]
+            )
+            if not same:
+                yield group
+                group = []
+        group.append(at)
+    if group:
+        yield group
+
+
 def terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
-    """Write the terms of a leaf, a text per feature, for the class with this `code` as in `LeafTerm.text`."""
-    return [term.text(code) for term in leaf_terms(tree, node)]
+    """Write the node's own terms, a text per feature, for the class with this `code` as in `NodeTerm.text`."""
+    return [term.text(code) for term in node_terms(tree, node)]
+
+
+def path_terms_texts(tree: Tree, nodes: Sequence[int], code: int | None = None) -> list[list[str]]:
+    """Write the terms of the paths of several nodes, as `terms_text`.
+
+    Those of a node above begin with the rows that they hold for.
+    """
+    if not len(tree.slopes):
+        return [[] for _ in nodes]
+    shown = np.intersect1d(with_ancestors(tree.skeleton, np.asarray(nodes)), tree.slopes.nodes).tolist()
+    own = {node: terms_text(tree, node, code) for node in shown}
+    rows = dict(rules_in_order(tree, own)) | {0: "all rows"}
+
+    def written(node: int) -> Iterator[str]:
+        for at in path(tree.skeleton, node):
+            scope = "" if at == node else f"for {rows.get(at)}: "
+            yield from (f"{scope}{term}" for term in own.get(at, ()))
+
+    return [list(written(node)) for node in nodes]
+
+
+def scope_text(tree: Tree, node: int) -> list[str]:
+    """Write the line above the terms of an inner node, where they stand below the node; none above those of a leaf."""
+    if tree.skeleton.is_leaf[node] or not tree.slopes.of_node(node):
+        return []
+    return ["for these rows:" if node else "for all rows:"]
 
 
 def round_step(low: float, high: float) -> float:

@@ -6,7 +6,7 @@ drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from math import isnan
 
 import numpy as np
@@ -185,9 +185,15 @@ def rule_text(tree: Tree, node: int) -> str:
 
 def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
     """Write the conditions on the paths to several nodes, as `rule_text` does, in one pass over the tree."""
-    wanted = set(nodes)
-    texts = {node: _all_of(conditions) for node, conditions in merged_path_conditions(tree) if node in wanted}
+    texts = dict(rules_in_order(tree, set(nodes)))
     return [texts[node] for node in nodes]
+
+
+def rules_in_order(tree: Tree, nodes: Container[int]) -> Iterator[tuple[int, str]]:
+    """Yield each of these nodes with its conditions, as `rule_text`; depth first, from left to right."""
+    for node, conditions in merged_path_conditions(tree):
+        if node in nodes:
+            yield node, _all_of(conditions)
 
 
 def _all_of(conditions: Iterable[Condition]) -> str:

@@ -183,7 +183,7 @@ def to_sklearn(model: Tree | HasTree, *, on_missing: str = "error") -> Any:
     ------
     InteropError
         If a split is nominal, or has a child for missing values, sends them to every child, or stops them; or if
-        leaves have slopes.
+        the tree has slopes.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def to_sklearn(model: Tree | HasTree, *, on_missing: str = "error") -> Any:
     schema, n = tree.schema, tree.n_nodes
     if len(tree.slopes):
         raise InteropError(
-            f"Leaf {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row, which no "
+            f"Node {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row, which no "
             "scikit-learn tree does. Convert a tree without slopes."
         )
     left = _missing_left(tree, on_missing)

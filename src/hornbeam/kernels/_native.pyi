@@ -261,10 +261,11 @@ class Router:
         self, row: object, belief: NDArray[Any], weight: NDArray[Any] | None
     ) -> tuple[Any, ...]: ...
 
-class SlopedLeaves:
+class SlopedTree:
     def __init__(
         self,
         router: Router,
+        parent: NDArray[Any],
         belief: NDArray[Any],
         node: NDArray[Any],
         feature: NDArray[Any],

@@ -102,8 +102,8 @@ def narrow_slots(slots: Slots) -> Slots:
     return slots.astype(np.int8)
 
 
-class SlopedLeaves:
-    """The terms of the leaves of a router, packed for speed; each row goes to one node.
+class SlopedTree:
+    """The terms of the nodes of a router, packed for speed; each row goes to one node.
 
     The terms are those of `hornbeam.tree.Slopes`; whatever could lead out of the arrays raises `ValueError`. In
     regression they are added to a mean, else to logarithms of probabilities. Rows are given as to `Router`. The
@@ -115,6 +115,7 @@ class SlopedLeaves:
     def __init__(
         self,
         router: Router,
+        parent: Indices,
         belief: Floats,
         node: Indices,
         feature: Indices,
@@ -126,8 +127,8 @@ class SlopedLeaves:
         *,
         regression: bool,
     ) -> None:
-        self._packed: Any = _native.SlopedLeaves(
-            router._packed, belief, node, feature, category, low, high, centre, slope, regression
+        self._packed: Any = _native.SlopedTree(
+            router._packed, parent, belief, node, feature, category, low, high, centre, slope, regression
         )
 
     def predict(self, X: Values, out: Floats) -> None:

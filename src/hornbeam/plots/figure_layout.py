@@ -14,7 +14,7 @@ import numpy as np
 
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, OTHERS
-from hornbeam.export.slope_text import leaf_terms
+from hornbeam.export.slope_text import path_terms
 from hornbeam.export.wording import conditions_within, scale_text, threshold_digits
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.leaf_table import LeafTable
@@ -281,8 +281,8 @@ def fit_to_page(
     weight = np.where(np.isin(shown.node, keep), np.inf, shown.tree.rows)
     low, high = (None, None) if level is None else interval(tree, level, shown.node)
     max_width = _WIDTH if size is None else size[0]
-    slopes = shown.tree.slopes
-    n_terms = max((len(leaf_terms(shown.tree, leaf)) for leaf in slopes.leaves.tolist()), default=0)
+    leaves = np.flatnonzero(skeleton.is_leaf).tolist()
+    n_terms = max((len(path_terms(shown.tree, leaf)) for leaf in leaves), default=0)
     best_page = Page.of(shown.tree.n_leaves, None if size is None else size[1], n_terms)
     for page, aligned, letters, n_texts in _candidates(best_page, skeleton.n_nodes, size is None):
         roomy, has_text = _room(skeleton, weight, page)
@@ -290,7 +290,7 @@ def fit_to_page(
         texts = node_texts(shown.tree, roomy, letters, page)
         width = np.array([text.width(page) for text in texts])
         positions = place_nodes(skeleton, width, bend=page.bend, aligned=aligned)
-        has_terms = len(slopes) > 0 and page.has_room(n_terms)
+        has_terms = n_terms > 0 and page.has_room(n_terms)
         table = LeafTable(shown, page.font, low, high, level, code, has_terms)
         layout = FigureLayout(shown, page, positions, texts, has_text, table, n_texts == skeleton.n_nodes)
         if layout.width <= max_width:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hornbeam.export.people.display_subset import DisplaySubset
 from hornbeam.export.people.palette import bar, bars, on_scale
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import path_terms_texts
 from hornbeam.export.wording import interval_text, prediction_text
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
 from hornbeam.tree.words import shortened
@@ -68,7 +68,7 @@ class LeafTable:
         interval = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
             interval = interval_text(tree, self.low[leaf], self.high[leaf], leaf, 2, self.code)
-        terms = terms_text(tree, leaf, self.code) if self.has_terms else []
+        terms = path_terms_texts(tree, [leaf], self.code)[0] if self.has_terms else []
         written = "\n".join(shortened(term, _MAX_TERM) for term in terms)
         return (
             *prediction_text(tree, leaf, 2, _MAX_CLASS, self.code),

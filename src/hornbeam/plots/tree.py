@@ -33,7 +33,7 @@ class TreeDisplay:
 
     The width of a branch is the number of its rows, and its text is its condition. Every node has a bar of its class
     probabilities. The table at the right has a bar for each leaf, with its class, probability, interval and rows, and
-    the terms of leaves with slopes where there is room for them. In a tree that is too large to read, subtrees with few
+    the terms of nodes where there is room for them. In a tree that is too large to read, subtrees with few
     rows are folded into a triangle, with their number of leaves and rows. For a numeric target the length of a bar is
     the position of the mean between the lowest and the highest mean.
 
@@ -202,8 +202,8 @@ def _row(tree: Tree, row: Any) -> Table:
 
 
 def _prediction(tree: Tree, row: Table, node: int) -> str:
-    """Write the prediction of the node where a row stops, or of the row if the terms of its leaf change it."""
-    if not len(tree.slopes.of_leaf(node)):
+    """Write the prediction of the node where a row stops, or of the row if the terms of its path change it."""
+    if not tree.path_slopes.of_node(node):
         return f"which predicts {' '.join(filter(None, prediction_text(tree, node, 2)))}"
     predicted = predict_rows(tree, row)[0]
     if tree.is_regression:

@@ -27,7 +27,8 @@ def payload(reported: ReportedModel, level: float, test: Drift | None = None, **
     Probabilities are bit for bit (float64, base64), their bounds in steps of 1/65535; evidence is what stops at each
     node, class by class, in the tree's whole numbers. Where the target is numeric, there are means and their bounds as
     float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if the most
-    probable class is decided. ``slopes`` has the terms of leaves, as numbers and as words; None if there are none.
+    probable class is decided. ``slopes`` has the terms of paths as numbers, and the own terms of nodes as words; None
+    if there are none.
     """
     tree = reported.tree
     skeleton = tree.skeleton
@@ -128,10 +129,11 @@ def _shares(tree: Tree) -> str | None:
 
 
 def _slopes(reported: ReportedModel) -> dict[str, Any]:
-    """The terms, number for number, and the words of each leaf."""
+    """The terms of the path of each node, number for number, and the words of its own terms."""
     tree, names = reported.tree, ("node", "feature", "category", "low", "high", "centre", "slope")
-    words = {node: terms_text(tree, node, reported.positive) for node in tree.slopes.leaves.tolist()}
-    return {**{name: getattr(tree.slopes, name).tolist() for name in names}, "words": words}
+    terms = tree.path_slopes
+    words = {node: terms_text(tree, node, reported.positive) for node in tree.slopes.nodes.tolist()}
+    return {**{name: getattr(terms, name).tolist() for name in names}, "words": words}
 
 
 def _packed(values: NDArray[Any], dtype: str) -> str:

@@ -37,12 +37,13 @@ def _what(tree: Tree) -> str:
 
 
 def _terms(tree: Tree) -> str:
-    """Count the leaves with slopes, and the features of their terms."""
+    """Count the leaves whose paths have terms, and the features of the terms."""
     slopes = tree.slopes
     if not len(slopes):
         return ""
     features = pluralise(len(np.unique(slopes.feature)), "feature")
-    leaves = f"{len(slopes.leaves):,} of {pluralise(tree.n_leaves, 'leaf', 'leaves')}"
+    changing = np.count_nonzero(tree.skeleton.is_leaf[tree.path_slopes.nodes])
+    leaves = f"{changing:,} of {pluralise(tree.n_leaves, 'leaf', 'leaves')}"
     return f" In {leaves} the prediction also changes with the values of some features; {features} in all."
 
 

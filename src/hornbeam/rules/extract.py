@@ -69,7 +69,7 @@ def extract(
         if merge:
             path = tuple(sorted(path, key=attrgetter("column")))
         counts = weight[node], decided[node], tree.belief[node]
-        slopes = tree.slopes.of_nodes(node, node + 1)
+        slopes = tree.path_slopes.of_nodes(node, node + 1)
         return Rule(
             path, tree.schema.classes, int(target[node]), *counts, size.item(node), error.item(node), slopes
         )

@@ -40,7 +40,7 @@ class Rule:
     error : float
         Pessimistic error rate on the rows that meet the conditions.
     slopes : Slopes, optional
-        Terms that change the probabilities with the values of a row, of a leaf with the number 0. Default: none.
+        Terms that change the probabilities with the values of a row, all of node 0. Default: none.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from hornbeam.rules.rule import Rule, first_rules
 from hornbeam.rules.simplify import simplify
 from hornbeam.rules.text import rule_columns, rules_dict, rules_grid, rules_text
 from hornbeam.tree.decision import DecisionRule, class_code
-from hornbeam.tree.edit import with_belief, with_slopes
+from hornbeam.tree.edit import with_belief
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
@@ -251,8 +251,7 @@ class RuleSet(Result[Rule]):
         -------
         str
             The number of a rule is its position in the list, from 1 on. A rule covers the rows that meet its
-            conditions, and decides those of them that no earlier rule covers. Terms of a rule of a leaf with slopes
-            stand below it.
+            conditions, and decides those of them that no earlier rule covers. The terms of a rule stand below it.
 
         Examples
         --------
@@ -404,4 +403,4 @@ def decided_by(rules: RuleSet, decision: DecisionRule) -> RuleSet:
 def _leaf(schema: Schema, rule: Rule) -> Tree:
     """Make a tree of one leaf with the probabilities and terms of a rule."""
     leaf = Tree.raw(schema, Skeleton.leaf(), np.zeros((1, schema.n_classes), np.int64))
-    return with_slopes(with_belief(leaf, rule.probability[None], np.zeros(1)), rule.slopes)
+    return with_belief(leaf, rule.probability[None], np.zeros(1))._edited(slopes=rule.slopes)

@@ -271,7 +271,7 @@ def _compare_slopes(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
 
 
 def _terms(tree: Tree, node: int) -> dict[str, str]:
-    """The terms of a leaf as text, by feature or category."""
+    """The terms of a node as text, by feature or category."""
     terms = {}
     for at, category, *limits, slope in tree.slopes.terms(node):
         feature = tree.schema.features[at]

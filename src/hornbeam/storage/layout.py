@@ -4,7 +4,7 @@ The header has the format's name and version, sizes, features, classes, history,
 unless it takes the most probable class, and the estimator. The arrays are those of the tree that cannot be
 derived: level order gives parents and first children, the categories of the tested feature give ``slot_start``.
 Of several trees each array is the concatenation over trees; two more arrays have the number of nodes
-and the index of the history of each tree. Where leaves have slopes there are the arrays of their terms too.
+and the index of the history of each tree. Where nodes have slopes there are the arrays of their terms too.
 """
 
 from __future__ import annotations

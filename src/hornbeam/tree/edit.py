@@ -1,7 +1,7 @@
 """Functions that make a new tree from another one.
 
 `collapse` turns nodes into leaves, `keep_best_leaves` leaves a maximum number of leaves, `raise_child` replaces a node
-by one of its children; `with_belief`, `with_slopes` and `with_decision` set the predictions, the slopes of leaves and
+by one of its children; `with_belief`, `with_slopes` and `with_decision` set the predictions, the slopes and
 the decision rule.
 """
 
@@ -70,7 +70,7 @@ def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
-    """Turn some nodes into leaves without slopes, and remove all nodes below them.
+    """Turn some nodes into leaves, and remove all nodes below them, with their terms.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _cut_skeleton(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleto
 
 
 def _cut_slopes(tree: Tree, left: PrunedShape) -> Slopes:
-    """Copy the terms of the remaining leaves."""
+    """Copy the terms of the remaining nodes."""
     if not len(tree.slopes):
         return tree.slopes
     number = np.full(tree.n_nodes, -1, np.int32)
@@ -160,7 +160,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     """Replace a node by the subtree of one of its children, and remove the other children.
 
     Rows of the removed children now go through the raised subtree, so evidence is recounted from `table`, the rows the
-    tree's evidence came from. Belief is raw, no leaf has slopes, and gains in the raised subtree are unknown, because
+    tree's evidence came from. Belief is raw, no node has slopes, and gains in the raised subtree are unknown, because
     its rows have changed.
     """
     skeleton = tree.skeleton
@@ -206,7 +206,7 @@ def with_belief(tree: Tree, belief: Floats, borrowed: Floats | None = None, step
 
 
 def with_slopes(tree: Tree, slopes: Slopes, step: Step | None = None) -> Tree:
-    """Replace the slopes of the leaves of a tree.
+    """Replace the slopes of a tree.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def with_slopes(tree: Tree, slopes: Slopes, step: Step | None = None) -> Tree:
     >>> leaf = Tree.raw(Schema((Feature("age"),), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
     >>> slopes = Slopes.of([0], [0], low=[20], high=[60], centre=[35], slope=[[0.0, 0.1]])
     >>> with_slopes(leaf, slopes).slopes
-    Slopes(1 term in 1 leaf)
+    Slopes(1 term of 1 node)
     """
     tree = single_tree(tree)
     if not isinstance(slopes, Slopes):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
-from hornbeam.kernels.route import SlopedLeaves, Values
+from hornbeam.kernels.route import SlopedTree, Values
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.skeleton import STOP, Skeleton
@@ -40,11 +40,11 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
 def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floats | None = None) -> Floats:
     """Predict each row of a table: class probabilities or the mean, of shape (n_rows, n_classes) or (n_rows, 1).
 
-    A row has the belief of the node where it stops, changed by the terms of that leaf. Where a missing value goes to
+    A row has the belief of the node where it stops, changed by the terms of its path. Where a missing value goes to
     every child, it has the mean of the children's predictions, weighted by their evidence. `node_values`, of shape
     (n_nodes, m), takes the place of the belief; slopes are then left out.
 
-    In a leaf with slopes the score of a class is the logarithm of its belief plus the terms, in order; the
+    With terms on the path the score of a class is the logarithm of its belief plus the terms, from the root down; the
     probabilities are ``exp(score)`` divided by their sum. In regression the terms are added to the mean.
     """
     router = tree.skeleton.router
@@ -52,10 +52,10 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floa
     predictions = np.empty((table.n_rows, belief.shape[1]))
 
     if len(tree.slopes) and node_values is None:
-        leaves = _sloped_leaves(tree)
+        sloped = _sloped(tree)
 
         def fill(begin: int, end: int) -> None:
-            leaves.predict(values(table, begin, end), predictions[begin:end])
+            sloped.predict(values(table, begin, end), predictions[begin:end])
     else:
 
         def fill(begin: int, end: int) -> None:
@@ -66,40 +66,41 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floa
 
 
 def decides_by_prediction(tree: Tree) -> bool:
-    """Whether the class of a row follows from its prediction: not in leaves with slopes without costs."""
+    """Whether the class of a row follows from its prediction: not with slopes without costs."""
     return not len(tree.slopes) or not tree.decision.is_default
 
 
 def decide_rows(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
     """Decide the class of each row of a table, as its code.
 
-    Without costs it is the first class of the largest score in a leaf with slopes, of the largest probability
+    Without costs it is the first class of the largest score with terms on the path, of the largest probability
     elsewhere. No exponential function is needed, so all exports decide the same.
     """
     if decides_by_prediction(tree):
         return tree.decision(predict_rows(tree, table, n_jobs))
-    leaves, classes = _sloped_leaves(tree), np.empty(table.n_rows, np.int32)
+    sloped, classes = _sloped(tree), np.empty(table.n_rows, np.int32)
 
     def fill(begin: int, end: int) -> None:
-        leaves.classes(values(table, begin, end), classes[begin:end])
+        sloped.classes(values(table, begin, end), classes[begin:end])
 
     in_blocks(fill, table.n_rows, n_jobs)
     return classes.astype(np.intp)
 
 
 def sums_of_terms(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
-    """Add up the terms of each row of a table: the change of its scores by the slopes of its leaf; 0 without terms."""
+    """Add up the terms of each row of a table: the change of its scores by the slopes of its path; 0 without terms."""
     sums = np.zeros((table.n_rows, tree.schema.n_outputs))
     if len(tree.slopes):
-        leaves = _sloped_leaves(tree)
+        sloped = _sloped(tree)
         in_blocks(
-            lambda begin, end: leaves.terms(values(table, begin, end), sums[begin:end]), table.n_rows, n_jobs
+            lambda begin, end: sloped.terms(values(table, begin, end), sums[begin:end]), table.n_rows, n_jobs
         )
     return sums
 
 
-def _sloped_leaves(tree: Tree) -> SlopedLeaves:
-    return SlopedLeaves(tree.skeleton.router, tree.belief, *tree.slopes.arrays, regression=tree.is_regression)
+def _sloped(tree: Tree) -> SlopedTree:
+    skeleton, terms = tree.skeleton, tree.slopes.arrays
+    return SlopedTree(skeleton.router, skeleton.parent, tree.belief, *terms, regression=tree.is_regression)
 
 
 def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
@@ -119,7 +120,7 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     ones as codes into the feature's categories, NaN for a missing value.
     """
     if not tree.skeleton.router.fractional:
-        return _sloped_leaves(tree).predict_row
+        return _sloped(tree).predict_row
     predict, belief, weight = tree.skeleton.router.predict_row, tree.belief, _weight(tree)
     return lambda row: predict(row, belief, weight)
 

@@ -87,7 +87,7 @@ class Tree:
     decision : DecisionRule, optional
         How probabilities become a class. Default: the most probable class.
     slopes : Slopes, optional
-        Terms of leaves that change the belief with the values of a row. Default: none.
+        Terms of nodes that change the belief with the values of the rows that pass them. Default: none.
 
     See Also
     --------
@@ -125,6 +125,7 @@ class Tree:
     slopes: Slopes = field(default_factory=Slopes.none)
     _digest: str | None = field(init=False, default=None)
     _decided: NDArray[np.intp] | None = field(init=False, default=None)
+    _path_slopes: Slopes | None = field(init=False, default=None)
     _few_rows: Any = field(init=False, default=None)  # `hornbeam.tree.few_rows`
 
     def __post_init__(self) -> None:
@@ -147,9 +148,8 @@ class Tree:
         object.__setattr__(made, "decision", fields["decision"] if "decision" in fields else DecisionRule())
         slopes = fields["slopes"] if "slopes" in fields else Slopes.none(made.schema.n_outputs)
         object.__setattr__(made, "slopes", slopes)
-        object.__setattr__(made, "_digest", None)
-        object.__setattr__(made, "_decided", None)
-        object.__setattr__(made, "_few_rows", None)
+        for name in ("_digest", "_decided", "_path_slopes", "_few_rows"):
+            object.__setattr__(made, name, None)
         return made
 
     def _edited(self, **changes: Any) -> Self:
@@ -271,10 +271,19 @@ class Tree:
         return not (len(self.slopes) or self.skeleton.is_fractional)
 
     @property
+    def path_slopes(self) -> Slopes:
+        """The terms that a row which stops at a node has, node by node: those of all nodes of the path (`Slopes`)."""
+        found = self._path_slopes
+        if found is None:
+            found = self.slopes.on_paths(self.skeleton)
+            object.__setattr__(self, "_path_slopes", found)
+        return found
+
+    @property
     def decided(self) -> NDArray[np.intp]:
         """Code of the class decided at each node; 0 in regression, the column of the mean.
 
-        Terms of leaves are left out: a row of a leaf with slopes may be decided otherwise.
+        Terms are left out: a row with terms on its path may be decided otherwise.
         """
         if self._decided is None:
             decided = np.zeros(self.n_nodes, np.intp) if self.is_regression else self.decision(self.belief)

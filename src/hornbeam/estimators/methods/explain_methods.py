@@ -132,7 +132,7 @@ class ExplainMethods(ReadsRows):
         Distances are summed over the changed features. A change never makes a value missing, nor a category that a
         split on the path has not seen.
 
-        In a leaf with slopes the prediction depends on the values: it is that of the row with the `values` of the
+        With slopes the prediction depends on the values: it is that of the row with the `values` of the
         counterfactual. Where these do not lead to the wanted prediction, each feature with a term in the leaf is moved
         within its limits, one feature at a time; changes that need two of them are not found.
 

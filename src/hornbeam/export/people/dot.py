@@ -22,7 +22,7 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
     model : Tree, or fitted TreeClassifier or TreeRegressor
     max_width : int, default 48
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out. Terms
-        of leaves with slopes have twice as many.
+        of nodes have twice as many.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue
         name = feature_name(tree.schema.features[skeleton.feature[node]].name)
-        out.append(f"  n{node} [label={quoted(name)}];")
+        out.append(f"  n{node} [label={quoted(name, terms=terms_text(tree, node))}];")
         children = np.arange(skeleton.n_children[node]) + skeleton.first_child[node]
         for child, test in zip(children, conditions_within(tree, node, max_width), strict=True):
             out.append(f"  n{node} -> n{child} [label={quoted(test)}];")

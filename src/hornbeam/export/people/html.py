@@ -11,7 +11,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.export.checks import check_text
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import scope_text, terms_text
 from hornbeam.export.wording import (
     conditions_within,
     evidence_text,
@@ -150,7 +150,7 @@ class _HtmlTree:
             else:
                 is_open = " open" if depth[node] < max_depth else ""
                 rows = f"<small>{pluralise(tree.rows.item(node), 'row')}</small>"
-                yield f"<details{is_open}><summary>{_test(test)}{_bar(belief[node])}{rows}</summary>"
+                yield f"<details{is_open}><summary>{_test(test)}{_bar(belief[node])}{rows}</summary>{self._terms(node)}"
                 tests = _tests(tree, node, digits[skeleton.feature[node]])
                 first = skeleton.first_child.item(node)
                 todo.append((-1, ""))
@@ -169,11 +169,13 @@ class _HtmlTree:
         classes = [shortened(label_text(label), _MAX_CLASS) for label in tree.schema.classes]
         hint = escape(evidence_text(tree, node, classes))
         line = f"{_test(test)}{drawn_bar}{prediction} <small>{note}</small>"
-        terms = "".join(
+        return f'<div class="leaf" title="{hint}">{line}{self._terms(node)}</div>'
+
+    def _terms(self, node: int) -> str:
+        return "".join(
             f"<div><small>{escape(shortened(term, _MAX_TERM))}</small></div>"
-            for term in terms_text(tree, node)
+            for term in scope_text(self.shown.tree, node) + terms_text(self.shown.tree, node)
         )
-        return f'<div class="leaf" title="{hint}">{line}{terms}</div>'
 
 
 def _tests(tree: Tree, node: int, digits: int) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.checks import check_whole
 from hornbeam.export.checks import check_path_tests
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import path_terms_texts
 from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.tree.decision import class_code
@@ -36,7 +36,7 @@ def to_markdown(
     -------
     str
         A table as GitHub and MyST read it, leaves from left to right, each with its class and the probability of that,
-        or its mean, and with its terms if a leaf of the tree has slopes. Names from the data stand in code spans, where
+        or its mean, and with its terms if the tree has slopes. Names from the data stand in code spans, where
         no markup or link can begin.
 
     Raises
@@ -64,12 +64,12 @@ def to_markdown(
     classes = [label_text(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
     sloped = len(tree.slopes) > 0
-    rows = []
-    for leaf in _left_to_right(tree):
+    rows, leaves = [], _left_to_right(tree)
+    for leaf, changes in zip(leaves, path_terms_texts(tree, leaves, code), strict=True):
         steps = pairwise(path(skeleton, leaf))
         condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
         (name, _), (_, value) = prediction_text(tree, leaf), prediction_text(tree, leaf, code=code)
-        terms = ["; ".join(map(code_span, terms_text(tree, leaf, code)))] * sloped
+        terms = ["; ".join(map(code_span, changes))] * sloped
         evidence = code_span(evidence_text(tree, leaf, classes))
         rows.append([leaf, condition, *([code_span(name)] if name else []), value, *terms, evidence])
     probability = "probability" if code is None else f"probability of {code_span(classes[code])}"

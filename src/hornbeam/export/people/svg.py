@@ -38,7 +38,7 @@ def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: in
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
     max_width : int, default 30
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number of those left
-        out; a tooltip has the whole line. Terms of leaves with slopes have twice as many.
+        out; a tooltip has the whole line. Terms of nodes have twice as many.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def _texts(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str
     for node in range(len(n_children)):
         if n_children[node]:
             name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
-            boxes.append([name, f"{tree.rows[node]} rows"])
+            boxes.append([name, f"{tree.rows[node]} rows", *terms_text(tree, node)])
             edges += zip(conditions_within(tree, node, letters), conditions(tree, node), strict=True)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.checks import check_whole
-from hornbeam.export.slope_text import terms_text
+from hornbeam.export.slope_text import scope_text, terms_text
 from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
@@ -29,8 +29,9 @@ def to_text(
     """Write a tree as indented text: a line for each node, with its number and the test that leads to it.
 
     A leaf also has its class, the probability of that class, and the evidence; for a numeric target, its mean, its rows
-    and their standard deviation. Below a leaf with slopes stand its terms: how the prediction changes with the values
-    of a row. Node numbers are those of `leaves`, `explain` and `apply`.
+    and their standard deviation. Below a node with slopes stand its terms: how the prediction changes with the values
+    of a row; those of an inner node begin with the line "for all rows" or "for these rows". Node numbers are those of
+    `leaves`, `explain` and `apply`.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def to_text(
     check_whole("max_depth", max_depth, 0, none="the whole tree")
     check_whole("max_categories", max_categories, 1, none="whole lists")
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
-    leaves = [(left, node) for left, node, _ in lines if node >= 0]
+    leaves = [(left, node) for left, node, is_end, _ in lines if is_end]
     classes = [label_text(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
     predictions = {node: prediction_text(tree, node) for _, node in leaves}
@@ -101,9 +102,13 @@ def to_text(
     width = max((len(left) for left, _ in leaves if len(left) <= _MAX_WIDTH), default=0)
     hidden = leaves_below(tree.skeleton)
 
-    def written(left: str, node: int, guides: str) -> Iterator[str]:
-        if node < 0:
-            yield left
+    def written(left: str, node: int, is_end: bool, guides: str) -> Iterator[str]:
+        under = f"{guides}{'' if is_end else '│':<{len(str(node)) + 2}}"
+        scope = scope_text(tree, node)
+        terms = [f"{under}{line}" for line in scope]
+        terms += [f"{under}{'  ' * len(scope)}{term}" for term in terms_text(tree, node, code)]
+        if not is_end:
+            yield from (left, *terms)
             return
         leader = "·" * max(2, width + 2 - len(left))
         name, value = predictions[node]
@@ -111,16 +116,18 @@ def to_text(
         counts = evidence_text(tree, node, classes)
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         yield f"{left} {leader} {prediction}  {counts}{below}"
-        yield from (f"{guides}{' ' * len(str(node))}  {term}" for term in terms_text(tree, node, code))
+        yield from terms
 
     note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
     return "\n".join([*(text for line in lines for text in written(*line)), *note])
 
 
-def _outline(tree: Tree, max_depth: float, max_categories: int | None) -> Iterator[tuple[str, int, str]]:
+def _outline(
+    tree: Tree, max_depth: float, max_categories: int | None
+) -> Iterator[tuple[str, int, bool, str]]:
     """Draw the branches depth first.
 
-    Yields the text of each line, its node, or -1 if its children are drawn, and the guides of the lines below it.
+    Yields the text of each line, its node, whether its children are left out, and the guides of the lines below it.
     """
     n_children, first_child = tree.skeleton.n_children, tree.skeleton.first_child
     # Nodes to draw: node, depth, the guides left of it, those left of its children, its test.
@@ -131,7 +138,8 @@ def _outline(tree: Tree, max_depth: float, max_categories: int | None) -> Iterat
         is_end = n_children[node] == 0 or depth >= max_depth
         yield (
             f"{not_indented}{guides}{node}) {test}",
-            node if is_end else -1,
+            node,
+            is_end,
             inner_guides[-3 * _MAX_INDENT :],
         )
         if is_end:

@@ -69,7 +69,7 @@ def to_onnx(
     -----
     The operator only finds the node, and a table holds the probabilities: they are the tree's own bits, or the nearest
     float32. For float32, thresholds are rounded down: no float32 lies between a threshold and the largest float32 not
-    above it, so every float32 row takes the same path as in the tree. In leaves with slopes the scores are computed in
+    above it, so every float32 row takes the same path as in the tree. With slopes the scores are computed in
     float64, so labels are the tree's; probabilities use the runtime's exponential function, and differ by less than
     1e-12 before they are rounded to float32.
 
@@ -96,7 +96,7 @@ def to_onnx(
     number = np.dtype(dtype)
     if len(tree.slopes) and tree_operators == 1:
         raise ExportError(
-            "Leaves of this tree have slopes; the operators of that time have no gathering of elements. Expected "
+            "This tree has slopes; the operators of that time have no gathering of elements. Expected "
             "tree_operators=3 or 5."
         )
     if tree.n_nodes > _LARGEST_FLOAT32_ID and (number == np.float32 or tree_operators < 5):

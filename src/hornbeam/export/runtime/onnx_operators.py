@@ -175,15 +175,15 @@ class SlopeOperators:
         )
 
     def _add_terms(self, matrix: str) -> str:
-        slopes, n = self._tree.slopes, self._tree.n_nodes
+        slopes, n = self._tree.path_slopes, self._tree.n_nodes
         start = slopes.starts(n)
         most = int(np.diff(start).max())
 
         def by_position(values: NDArray[Any], fill: float) -> NDArray[Any]:
-            """The values of the terms of each node, in columns; `fill` where a node has fewer terms."""
+            """The values of the terms of each path, in columns; `fill` where a node has fewer terms."""
             table = np.full((n, most, *values.shape[1:]), fill, values.dtype)
-            for node in slopes.leaves.tolist():
-                terms = slopes.of_leaf(node)
+            for node in slopes.nodes.tolist():
+                terms = slopes.of_node(node)
                 table[node, : len(terms)] = values[terms.start : terms.stop]
             return table
 
@@ -206,7 +206,7 @@ class SlopeOperators:
         return scores
 
     def _has_terms(self) -> str:
-        return self._of_leaf(np.isin(np.arange(self._tree.n_nodes), self._tree.slopes.node)[:, None])
+        return self._of_leaf(np.isin(np.arange(self._tree.n_nodes), self._tree.path_slopes.node)[:, None])
 
     def _first_largest(self, numbers: str) -> str:
         return self._op("ArgMax", numbers, axis=1, keepdims=0)

@@ -42,7 +42,7 @@ def to_pmml(model: Tree | HasTree) -> str:
     ------
     ExportError
         If missing values go to every child, if a name has a character that XML cannot hold, if the tree is
-        deeper than 500 levels, or if leaves have slopes and the tree decides by costs or class weights.
+        deeper than 500 levels, or if the tree has slopes and the tree decides by costs or class weights.
 
     Notes
     -----
@@ -102,7 +102,7 @@ def _sloped(document: Element, tree: Tree, label: str, taken: set[str]) -> None:
     """Write a tree with slopes: PMML has one prediction for each leaf of a TreeModel."""
     if not tree.decision.is_default:
         raise ExportError(
-            "Leaves of this tree have slopes, and it decides by costs or class weights; the label of PMML is then the "
+            "This tree has slopes, and it decides by costs or class weights; the label of PMML is then the "
             "most probable class. Export with costs=None, or to Python, JavaScript, C, SQL or ONNX."
         )
     check_path_tests(tree, "PMML with slopes")

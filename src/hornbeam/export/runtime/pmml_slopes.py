@@ -1,4 +1,4 @@
-"""Leaves with slopes in PMML: a model of segments, one for each node where a row may stop."""
+"""Trees with slopes in PMML: a model of segments, one for each node where a row may stop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def segments(
     for node in _children_first(tree):
         segment = SubElement(group, "Segment", id=str(node))
         _path(segment, tree, node, predicate)
-        if tree.n_classes == 1 or not tree.slopes.of_leaf(node):
+        if tree.n_classes == 1 or not tree.path_slopes.of_node(node):
             _constant(segment, tree, node, mining_schema, text)
         else:
             _regression(segment, tree, node, scores[node], mining_schema, text)
@@ -86,8 +86,8 @@ def _regression(
     mining_schema: Callable[[Element], None],
     text: Callable[[Label], str],
 ) -> None:
-    """Write a leaf with terms as a regression: on scores with softmax, or on the mean."""
-    terms = tree.slopes.terms(node)
+    """Write a node with terms on its path as a regression: on scores with softmax, or on the mean."""
+    terms = tree.path_slopes.terms(node)
     settings = {"functionName": "regression"}
     if not tree.is_regression:
         settings = {"functionName": "classification", "normalizationMethod": "softmax"}

@@ -36,7 +36,7 @@ def to_shap(model: Tree | HasTree) -> dict[str, Any]:
     Raises
     ------
     ExportError
-        If missing values go to every child, if leaves have slopes, or if splits on categories would take too many
+        If missing values go to every child, if the tree has slopes, or if splits on categories would take too many
         nodes.
 
     Notes

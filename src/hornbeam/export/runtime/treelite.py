@@ -32,7 +32,7 @@ def to_treelite(model: Tree | HasTree) -> Model:
     Raises
     ------
     ExportError
-        If missing values go to every child, or leaves have slopes, which treelite cannot express.
+        If missing values go to every child, or the tree has slopes, which treelite cannot express.
     MissingExtraError
         Without the package treelite: ``pip install 'hornbeam[treelite]'``.
 

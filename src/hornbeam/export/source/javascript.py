@@ -58,7 +58,7 @@ def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors:
             "reserved word, e.g. 'tree'."
         )
     flat, features = LookupTables.of(tree), tree.schema.features
-    walk, shares, terms = flat.source_tables(tree.slopes)
+    walk, shares, terms = flat.source_tables()
     codes = [_map(feature.categories) if not feature.is_numeric else "null" for feature in features]
     classes = (
         {}

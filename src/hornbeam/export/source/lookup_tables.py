@@ -31,7 +31,7 @@ class LookupTables:
       stops at the node.
     - ``share_start``, ``share_lead``, ``share``: the children among which a missing value is divided, and the shares.
     - ``belief``, ``decided``: the prediction at each place, and the code of the class that the tree decides for.
-    - ``term_start``: index of the first term of each place, in the order of the tree's slopes.
+    - ``terms``: the terms of the path of each place.
     - ``score``: the scores at each place without its terms, logarithms of belief where there are terms, else belief.
     - ``most_open``: the largest number of shares that wait on the stack of a depth-first walk.
     """
@@ -46,7 +46,7 @@ class LookupTables:
     share: Floats
     belief: Floats
     decided: NDArray[np.intp]
-    term_start: Indices
+    terms: Slopes
     score: Floats
     most_open: int
 
@@ -63,8 +63,6 @@ class LookupTables:
         leads = [_leads(tree, node, lead_to, ~place.item(node)) for node in inner.tolist()]
         shares_of = child_shares(tree)
         shares = [shares_of.get(node, {}) for node in inner.tolist()]
-        # Leaves keep their order, so terms keep theirs.
-        n_terms = np.bincount(tree.slopes.node, minlength=tree.n_nodes)[order]
         return cls(
             node=order,
             feature=skeleton.feature[inner],
@@ -76,7 +74,7 @@ class LookupTables:
             share=np.array([share for run in shares for share in run.values()]),
             belief=tree.belief[order],
             decided=tree.decided[order],
-            term_start=np.cumsum([0, *n_terms], dtype=np.int32),
+            terms=tree.path_slopes.reordered(order),
             score=node_scores(tree)[order],
             most_open=_most_open(tree, dict(zip(inner.tolist(), shares, strict=True))),
         )
@@ -91,21 +89,21 @@ class LookupTables:
         """Whether some missing value is divided among the children of a node."""
         return len(self.share_lead) > 0
 
-    def source_tables(self, slopes: Slopes) -> tuple[_Lists, _Lists, _Lists]:
-        """Return the tables of a source file by name: of the walk, of the shares, and of the terms of slopes."""
+    def source_tables(self) -> tuple[_Lists, _Lists, _Lists]:
+        """Return the tables of a source file by name: of the walk, of the shares, and of the terms."""
         walk = _lists(
             NODE=self.node, FEATURE=self.feature, THRESHOLD=self.threshold, START=self.start, LEAD=self.lead
         )
         shares = _lists(SHARED=self.share_start, SHARED_LEAD=self.share_lead, SHARE=self.share)
         terms = _lists(
             SCORE=self.score,
-            TERM_START=self.term_start,
-            TERM_FEATURE=slopes.feature,
-            CATEGORY=slopes.category,
-            LOW=slopes.low,
-            HIGH=slopes.high,
-            CENTRE=slopes.centre,
-            SLOPE=slopes.slope,
+            TERM_START=self.terms.starts(len(self.node)),
+            TERM_FEATURE=self.terms.feature,
+            CATEGORY=self.terms.category,
+            LOW=self.terms.low,
+            HIGH=self.terms.high,
+            CENTRE=self.terms.centre,
+            SLOPE=self.terms.slope,
         )
         return walk, shares, terms
 
@@ -115,11 +113,11 @@ def _lists(**arrays: NDArray[Any]) -> _Lists:
 
 
 def node_scores(tree: Tree) -> Floats:
-    """Compute the scores of all nodes without terms: logarithms of belief in leaves with terms, else belief."""
+    """Compute the scores of all nodes without terms: logarithms of belief if their paths have terms, else belief."""
     score = tree.belief.copy()
     if not tree.is_regression:
-        leaves = tree.slopes.leaves
-        score[leaves] = log(score[leaves].ravel()).reshape(-1, tree.n_classes)
+        nodes = tree.path_slopes.nodes
+        score[nodes] = log(score[nodes].ravel()).reshape(-1, tree.n_classes)
     return score
 
 

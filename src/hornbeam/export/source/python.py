@@ -44,7 +44,7 @@ def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
     """
     tree = single_tree(model)
     flat, features, loss = LookupTables.of(tree), tree.schema.features, tree.decision.loss
-    walk, shares, terms = flat.source_tables(tree.slopes)
+    walk, shares, terms = flat.source_tables()
     codes = [_dictionary(feature.categories) if not feature.is_numeric else "None" for feature in features]
     unknown = ["UNKNOWN" if feature.is_nominal else "None" for feature in features]
     tables = {

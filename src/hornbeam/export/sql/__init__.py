@@ -6,5 +6,5 @@ In reading order:
 - `dialect`: columns and constants in each database
 - `expressions`: the splits of a tree, and the conditions of rules, as expressions
 - `select`: the whole SELECT
-- `prediction_tables`: its tables if missing values go to every child, or leaves have slopes
+- `prediction_tables`: its tables if missing values go to every child, or the tree has slopes
 """

@@ -1,4 +1,4 @@
-"""Tables of a query for trees whose leaves have slopes, or where a missing value goes to every child."""
+"""Tables of a query for trees with slopes, or where a missing value goes to every child."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ type _Paths = dict[int, list[int]]
 
 
 def sloped_tables(query: SplitExpressions, inputs: str, carried: Sequence[str]) -> Tables:
-    """Compute for each row the scores of its leaf with the terms of the row, and the probabilities.
+    """Compute for each row the scores of its node with the terms of its path, and the probabilities.
 
     Returns named tables, each of which reads those before, the first `inputs`. The last has the columns `carried`
     over, ``leaf``, the scores ``s0``, ``s1``, ..., and the probabilities ``p0``, ``p1``, ...; or ``leaf`` and
     ``mean``.
 
-    A term of a leaf is its slopes times the distance of the row's value from the centre. The distances of a row are
-    columns ``d0``, ``d1``, ..., 0 where the value is missing or the leaf has fewer terms; the slopes are joined.
+    A term is its slopes times the distance of the row's value from the centre. The distances of a row are
+    columns ``d0``, ``d1``, ..., 0 where the value is missing or the path has fewer terms; the slopes are joined.
     """
     tree, n = query.tree, query.tree.schema.n_outputs
-    slopes = tree.slopes
-    n_terms = max(len(slopes.of_leaf(leaf)) for leaf in slopes.leaves.tolist())
+    slopes = tree.path_slopes
+    n_terms = int(np.diff(slopes.starts(tree.n_nodes)).max())
     kept, read = _columns(carried), _columns([f"x{f}" for f in sorted(set(slopes.feature.tolist()))])
     distances = [alias(_distance(query, j), f"d{j}") for j in range(n_terms)]
     routed = exp.select(*kept, *read, alias(query.leaf(), "leaf")).from_(inputs)
@@ -88,7 +88,7 @@ def _leaves(query: SplitExpressions, n_terms: int) -> tuple[exp.TableAlias, exp.
     columns += [f"b{j}_{k}" for j in range(n_terms) for k in range(n)]
     rows: list[exp.Expression] = []
     for node in query.stops():
-        terms = tree.slopes.terms(node)
+        terms = tree.path_slopes.terms(node)
         own = [slope for term in terms for slope in term.slope]
         cells = [*[max(score, _NEVER) for score in scores[node].tolist()], *own]
         cells += [0.0] * (len(columns) - 2 - len(cells))
@@ -98,13 +98,12 @@ def _leaves(query: SplitExpressions, n_terms: int) -> tuple[exp.TableAlias, exp.
 
 
 def _distance(query: SplitExpressions, j: int) -> exp.Expression:
-    """Write the distance from the centre of the j-th term of each leaf."""
-    slopes = query.tree.slopes
+    """Write the distance from the centre of the j-th term of each node where a row may stop."""
     ifs = []
-    for leaf in slopes.leaves.tolist():
-        terms = slopes.terms(leaf)
+    for node in query.stops():
+        terms = query.tree.path_slopes.terms(node)
         if j < len(terms):
-            there = exp.EQ(this=exp.column("leaf"), expression=exp.Literal.number(leaf))
+            there = exp.EQ(this=exp.column("leaf"), expression=exp.Literal.number(node))
             ifs.append(exp.If(this=there, true=_term(query, terms[j])))
     return exp.Case(ifs=ifs, default=query.dialect.number(0.0))
 

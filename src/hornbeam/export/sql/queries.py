@@ -56,7 +56,7 @@ def to_sql(
     the tree. Numeric columns are read as float64, and numbers are written so that the database reads the same bits; in
     SQLite as fractions of integers, because it misreads some long decimals. Where a missing value goes to every child,
     the probabilities are added in the tree's own order. So SQLite and DuckDB return the tree's probabilities bit for
-    bit. In leaves with slopes the label is the tree's, because it needs no exponential function; probabilities use the
+    bit. With slopes the label is the tree's, because it needs no exponential function; probabilities use the
     database's ``EXP``, and differ by rounding, by less than 1e-12. SQLite must be compiled with its mathematical
     functions.
 

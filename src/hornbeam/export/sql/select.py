@@ -111,7 +111,7 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
 
 
 def _computed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
-    """Compute the prediction of each row: from all nodes where parts of it stop, or from the terms of its leaf."""
+    """Compute the prediction of each row: from all nodes where parts of it stop, or from the terms of its path."""
     carried, has_slopes = [f"k{i}" for i in range(len(keep))], len(query.tree.slopes) > 0
     tables: Tables = [(_INPUTS, inputs)]
     if has_slopes:

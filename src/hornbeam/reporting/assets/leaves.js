@@ -76,7 +76,7 @@ function leafTable() {
   // The terms of a leaf have a line of their own below it.
   const line = (leaf) => {
     const row = cellsOf(leaf);
-    const terms = termList(leaf.node);
+    const terms = isLeaf(leaf.node) && termList(leaf.node);
     if (!terms) return row;
     const both = document.createDocumentFragment();
     row.className = "has-terms";
@@ -90,6 +90,7 @@ function leafTable() {
     th.setAttribute("aria-sort", way < 0 ? "descending" : "ascending");
     capped(leaves.sort(compare(key, way)), MOST_LEAVES, line, body, byId("leaf-more"), "leaves");
   }
+  byId("leaf-table").parentElement.before(sharedTerms());
   byId("leaf-table").append(el("thead", {}, el("tr", {}, ...heads)), body);
   sort("rows", heads[1]);
 }
@@ -113,5 +114,6 @@ function ruleOf(node) {
 function ruleList() {
   const list = byId("rule-list");
   if (!list) return;
+  list.before(sharedTerms());
   capped(heaviestFirst.filter(isLeaf), MOST_RULES, ruleOf, list, byId("rule-more"), "rules");
 }

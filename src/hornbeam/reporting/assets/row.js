@@ -51,7 +51,7 @@ function ask(show = true) {
     classTable(p, from, to),
     el("p", { class: "soft" }, where),
     way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, words))) : "",
-    effects.length ? el("p", { class: "soft" }, `The leaf alone: ${answerOf(node, regression ? 0 : positive ?? k)}. Within it:`) : "",
+    effects.length ? el("p", { class: "soft" }, `${isLeaf(node) ? "The leaf" : "The node"} alone: ${answerOf(node, regression ? 0 : positive ?? k)}. With its terms and those above it:`) : "",
     effects.length ? el("ul", { class: "terms" }, ...effects.map((effect) => el("li", {}, effectWords(effect, row, positive ?? k)))) : "",
     stops.length > 1 ? "" : el("button", { type: "button", class: "quiet-button", onclick: () => showInTree(node) }, "Show in the tree"));
   if (show) showWay(stops);

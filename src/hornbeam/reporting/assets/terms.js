@@ -1,26 +1,32 @@
-// The terms of leaves with slopes: what the values of a row change within its leaf.
+// The terms of nodes with slopes: what the values of a row change on its path.
 
-const { slopes } = data; // null if no leaf has a term
+const { slopes } = data; // null if no node has a term
 
+// The words of a node's own terms.
 const wordsOfTerms = (node) => (slopes && slopes.words[node]) || [];
 
-// The list of terms under a leaf; nothing if it has none.
-function termList(node) {
-  const words = wordsOfTerms(node);
+// The list of the own terms of nodes; those of inner nodes begin with the rows they hold for. Nothing without terms.
+function termList(...of) {
+  const scope = (node) => (isLeaf(node) ? "" : `for ${node ? wayTo(node).join(" and ") : "all rows"}: `);
+  const words = of.flatMap((node) => wordsOfTerms(node).map((line) => scope(node) + line));
   return words.length ? el("ul", { class: "terms" }, ...words.map((line) => el("li", {}, line))) : "";
 }
 
-// Positions of the terms of a node, feature by feature.
+// The terms of inner nodes, which a list of leaves has once, above all leaves.
+const sharedTerms = () => termList(...Object.keys(slopes ? slopes.words : {}).map(Number).filter((node) => !isLeaf(node)));
+
+// The terms of the path of a node, feature by feature; terms of a number on two nodes of the path stay apart.
 function termsByFeature(node) {
   const found = new Map();
-  if (slopes && isLeaf(node)) {
-    slopes.node.forEach((leaf, term) => {
-      if (leaf !== node) return;
+  if (slopes) {
+    slopes.node.forEach((of, term) => {
+      if (of !== node) return;
       const feature = slopes.feature[term];
-      found.set(feature, [...(found.get(feature) || []), term]);
+      const key = slopes.category[term] < 0 ? `term ${term}` : feature;
+      found.set(key, { feature, terms: [...(found.get(key)?.terms || []), term] });
     });
   }
-  return found;
+  return [...found.values()];
 }
 
 // What one term adds to each score, or to the mean; nothing for a missing value.
@@ -36,7 +42,7 @@ const added = (one, other) => Array.from(one, (value, k) => value + other[k]);
 // The sum of the terms of each feature at a node, and their effect one after the other.
 function effectsAt(node, values) {
   let score = Array.from(at(belief, node), (p) => (regression ? p : Math.log(p)));
-  return [...termsByFeature(node)].map(([feature, terms]) => {
+  return termsByFeature(node).map(({ feature, terms }) => {
     const before = score;
     terms.forEach((term) => { score = added(score, change(term, values[feature])); });
     return { feature, terms, before, score };
@@ -57,7 +63,7 @@ function logOdds(score, k) {
   return score[k] - most - (most === -Infinity ? 0 : Math.log(sum(others.map((value) => Math.exp(value - most)))));
 }
 
-// The prediction of a row: that of the nodes where it stops, changed by the terms of its leaf.
+// The prediction of a row: that of the nodes where it stops, changed by the terms of its path.
 function predictionOf(stops, values) {
   const base = { p: mixed(belief, stops), low: mixed(low, stops), high: mixed(high, stops), effects: [] };
   const effects = stops.length === 1 ? effectsAt(stops[0][0], values) : [];

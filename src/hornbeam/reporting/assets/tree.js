@@ -226,7 +226,7 @@ function describe(node) {
     conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", {}, words))) : "",
     el("p", { class: "soft" }, facts.join(" · ")),
     classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && seenAt(node)),
-    termList(node),
+    termList(...pathTo(node)),
     isLeaf(node) ? "" : el("p", { class: "soft" }, `Tests ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));
 }
 

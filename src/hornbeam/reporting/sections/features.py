@@ -66,7 +66,7 @@ def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
     weight, skeleton = importance(tree), tree.skeleton
     tests = np.bincount(skeleton.feature[skeleton.feature >= 0], minlength=tree.schema.n_features)
     order = np.lexsort((np.arange(len(weight)), -weight))[:_MOST_FEATURES].tolist()
-    terms = _leaves_with_terms(tree)
+    terms = _nodes_with_terms(tree)
     sloped = len(tree.slopes) > 0
     rows = [
         [
@@ -81,13 +81,13 @@ def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
         for at in order
     ]
     heads = ["Feature", "Kind", "Importance", "Tests", "When missing"]
-    more = [*([] if scored is None else ["Values", "Missing"]), *["Leaves with terms"] * sloped]
+    more = [*([] if scored is None else ["Values", "Missing"]), *["Nodes with terms"] * sloped]
     title = "Features" if scored is None else f"Features, and their values in {scored.n_rows:,} test rows"
     return Grid(title, [*heads, *more], rows, "<<>><>" if scored is None else "<<>><<>")
 
 
-def _leaves_with_terms(tree: Tree) -> NDArray[np.intp]:
-    """Count for each feature the leaves in which it has terms."""
+def _nodes_with_terms(tree: Tree) -> NDArray[np.intp]:
+    """Count for each feature the nodes in which it has terms."""
     pairs = np.unique(np.stack([tree.slopes.node, tree.slopes.feature]), axis=1)
     return np.bincount(pairs[1], minlength=tree.schema.n_features)
 
@@ -134,7 +134,7 @@ def _when_missing(tree: Tree, feature: int) -> str:
             ("take a branch", (slots >= 0).any()),
             ("take every branch in part", (slots == EVERY_CHILD).any()),
             ("stop", (slots == -1).any()),
-            ("change nothing in leaves", (tree.slopes.feature == feature).any()),
+            ("add nothing as a term", (tree.slopes.feature == feature).any()),
         )
         if some
     ]

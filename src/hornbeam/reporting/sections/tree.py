@@ -31,8 +31,8 @@ _BY_COSTS = (
     "The class named is the decision; by costs or class weights it need not be the most probable class. "
 )
 _TERMS = (
-    "In a leaf with terms the prediction shown is that of the leaf as a whole; the terms change it with the values of "
-    "a row. "
+    "Where a node or one above it has terms, the prediction shown is that of the node as a whole; the terms change it "
+    "with the values of a row. A term holds for all rows that pass its node. "
 )
 
 
@@ -180,6 +180,8 @@ def leaf_section(reported: ReportedModel, level: float, tested: bool) -> Markup:
             " Within a leaf the prediction changes with the values of a row: each change is written for a step of the "
             "value, within the range that stands in brackets; a missing value changes nothing."
         )
+        if not reported.tree.skeleton.is_leaf[reported.tree.slopes.node].all():
+            text += " Changes for the rows of several leaves come first, once."
     return section(
         "leaves",
         f"The {pluralise(reported.tree.n_leaves, 'leaf', 'leaves')}",

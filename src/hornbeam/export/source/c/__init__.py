@@ -7,6 +7,6 @@ In reading order:
 - `numbers`: literals and comparisons of each input type
 - `declarations`: the head of the file
 - `layouts`: nested ifs, tables and bins
-- `slope_terms`: tables and functions of leaves with slopes
+- `slope_terms`: tables and functions of trees with slopes
 - `predictions`: tables of predictions, and the public functions
 """

@@ -130,7 +130,7 @@ def _about(program: Program) -> str:
         )
     if program.has_slopes:
         how.append(
-            "Leaves have slopes: terms that change the prediction with the values of a row. They have the"
+            "The tree has slopes: terms that change the prediction with the values of a row. They have the"
         )
         how.append("tree's bits if double arithmetic is not wider (FLT_EVAL_METHOD 0); it is not fused.")
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in how) + " */\n"

@@ -95,7 +95,7 @@ class Program:
 
     @property
     def has_slopes(self) -> bool:
-        """Whether predictions of leaves change with the values of a row."""
+        """Whether predictions of nodes change with the values of a row."""
         return len(self.tree.slopes) > 0
 
     @property
@@ -117,7 +117,7 @@ def _without_unused(flat: LookupTables, complete: bool) -> LookupTables:
         node=flat.node[first:],
         belief=flat.belief[first:],
         decided=flat.decided[first:],
-        term_start=flat.term_start[first:],
+        terms=flat.terms.of_nodes(first, len(flat.node)),
         score=flat.score[first:],
         lead=lead,
     )

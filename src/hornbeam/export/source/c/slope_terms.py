@@ -1,4 +1,4 @@
-"""Predictions of leaves with slopes in C: tables of terms, scores and probabilities."""
+"""Predictions of trees with slopes in C: tables of terms, scores and probabilities."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def sloped_predictions(program: Program, least_cost: str) -> str:
 
 
 def _tables(program: Program, nominal: bool) -> str:
-    name, flat, slopes = program.name, program.flat, program.tree.slopes
+    name, flat, slopes = program.name, program.flat, program.flat.terms
     literal, n = Real("double", np.float64).literal, program.tree.schema.n_outputs
-    tables = array(f"{name}_term_start", flat.term_start.tolist())
+    tables = array(f"{name}_term_start", slopes.starts(len(flat.node)).tolist())
     tables += array(f"{name}_term_feature", slopes.feature.tolist())
     if nominal:
         sizes = [program.sizes[f] for f in slopes.feature.tolist()]

@@ -70,7 +70,7 @@ def to_c(
     ------
     ExportError
         If missing values go to every child, and the layout is "if" or the probabilities are not doubles: their sum
-        would not be exact. If leaves have slopes, and the layout is "bins" or the probabilities are integers.
+        would not be exact. If the tree has slopes, and the layout is "bins" or the probabilities are integers.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def to_c(
         )
     if program.has_slopes and (layout == "bins" or probability not in ("double", "float")):
         raise ExportError(
-            f"Leaves of this tree have slopes, which need the values of a row and a logarithmic scale; with "
+            f"This tree has slopes, which need the values of a row and a logarithmic scale; with "
             f"layout={layout!r} and probability={probability!r} there are none. Expected layout='if' or 'table' and "
             "probability='double' or 'float'. A tree that is fitted with slopes=0 exports with all of them."
         )
