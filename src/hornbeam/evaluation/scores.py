@@ -78,7 +78,7 @@ class ScoreSums:
         -------
         ScoreSums
         """
-        p = _probabilities(y_proba)
+        p = read_probabilities(y_proba)
         codes = _codes(y_true, labels, p.shape)
         weight = _weights(sample_weight, len(p))
         rows = np.arange(len(p))
@@ -288,7 +288,8 @@ def _weights(sample_weight: Any, n_rows: int) -> Floats:
     return weight
 
 
-def _probabilities(values: Any) -> Floats:
+def read_probabilities(values: Any) -> Floats:
+    """Read probabilities of all classes; those of one class alone are of the second of two."""
     with as_data_error("probabilities"):
         p = np.asarray(values, float)
     if p.ndim == 1:
