@@ -95,7 +95,7 @@ def shares_of(z: np.ndarray) -> np.ndarray:
 
 
 def grouped(n: int, rng: np.random.Generator) -> Rows:
-    """Groups of ten rows, alike in features and with an effect of their own."""
+    """Groups of ten rows, with correlated features and an effect of their own."""
     return of_groups(np.arange(n) // 10, rng)
 
 

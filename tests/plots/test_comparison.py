@@ -70,7 +70,11 @@ def shown_texts(figure: Any) -> list[Any]:
     figure.canvas.draw()
     found = []
     for ax in figure.axes:
-        labels = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.title, ax.xaxis.label, ax.yaxis.label]
+        labels = [ax.title, ax.xaxis.label, ax.yaxis.label]
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            labels += [text for at, text in ticks if low - 1e-9 <= at <= high + 1e-9]
         labels += [ax._left_title, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
         found += [text for text in labels if text.get_text()]
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +22,7 @@ from hornbeam.evaluation.estimates import (
     mean_estimate,
     recalibration,
 )
-from hornbeam.evaluation.scores import class_codes, losses, read_probabilities
+from hornbeam.evaluation.scores import class_codes, label_array, losses, read_probabilities
 from hornbeam.grid import Grid, Result
 from hornbeam.tree.decision import Costs, class_code
 from hornbeam.tree.words import label_text, pluralise
@@ -49,7 +49,7 @@ BEST = {
 _SAID = {"less": "Lower is better", "more": "Higher is better", "0": "Best at 0", "1": "Best at 1"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ModelScore:
     """A score of a model on some rows, and its difference from that of the reference."""
 
@@ -72,10 +72,20 @@ class ModelScore:
 
     @property
     def texts(self) -> tuple[str, str, str, str]:
-        """The value, its interval, the difference from the reference, and its interval; empty where there is none."""
+        """The value, its interval, the difference from the reference, and its interval; empty for NaN."""
         value = (self.value, self.low, self.high)
         moved = (self.difference, self.difference_low, self.difference_high)
         return *_texts(value, ""), *_texts(moved, "+")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        value, around, moved, moved_around = self.texts
+        parts = [f"{self.name} of {self.model}: {value}"]
+        parts += [f"({around})"] * bool(around) + [f"difference {moved}"] * bool(moved)
+        return " ".join(parts + [f"({moved_around})"] * bool(moved_around))
 
 
 def _texts(numbers: tuple[float, float, float], sign: str) -> tuple[str, str]:
@@ -127,7 +137,7 @@ class ModelComparison(Result[ModelScore]):
 
     @property
     def positive(self) -> str | None:
-        """Name of the class of interest; None if there is none."""
+        """Name of the class of interest, or None."""
         code = self._rows.positive
         return None if code is None else label_text(self._rows.classes[code])
 
@@ -366,8 +376,8 @@ def compare(
         The probabilities of each model by its name: of shape (n_rows, n_classes), or those of the class of interest, of
         shape (n_rows,). The models may be of any kind and of any library; one model alone is scored too.
     positive : label, optional
-        The class of interest; by default the second of two classes. Of more than two classes there is none by default,
-        and then only log loss, Brier score and cost are compared.
+        The class of interest; by default the second of two classes. Of more than two classes only log loss, Brier score
+        and cost are compared if this is None.
     labels : sequence, optional
         Class of each column of probabilities; default: the sorted classes of `y`.
     groups : array-like of shape (n_rows,), optional
@@ -404,18 +414,33 @@ def compare(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.preprocessing import scale
-    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam import ForestClassifier, TreeClassifier
+    >>> from hornbeam.evaluation import compare
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = scale(X)
-    >>> models = {"tree": TreeClassifier(), "logistic": LogisticRegression()}
-    >>> found = compare(
-    ...     y[1::2],
-    ...     {name: model.fit(X[::2], y[::2]).predict_proba(X[1::2]) for name, model in models.items()},
-    ...     thresholds=0.5,
-    ... )
-    >>> found
+    >>> models = {"tree": TreeClassifier(), "forest": ForestClassifier(20, random_state=0)}
+    >>> p = {name: model.fit(X[::2], y[::2]).predict_proba(X[1::2]) for name, model in models.items()}
+    >>> compare(y[1::2], p, costs={(0, 1): 10})
+    284 rows                  model     value      90 % interval  minus tree       90 % interval
+    log loss                  tree     0.3328   0.2279 to 0.4377
+                              forest   0.2040   0.1027 to 0.3054     −0.1288  −0.2242 to −0.0333
+    Brier score               tree     0.1576   0.1101 to 0.2052
+                              forest   0.0995   0.0635 to 0.1356     −0.0581  −0.0904 to −0.0258
+    area under the curve      tree     0.9342   0.9017 to 0.9565
+                              forest   0.9824   0.9658 to 0.9910     +0.0481  +0.0252 to +0.0710
+    Gini                      tree     0.8685   0.8035 to 0.9131
+                              forest   0.9647   0.9316 to 0.9820     +0.0962  +0.0504 to +0.1420
+    KS                        tree     0.8219
+                              forest   0.8755                        +0.0536
+    calibration in the large  tree    −0.0326  −0.8323 to 0.7671
+                              forest  −0.5925  −1.4377 to 0.2527     −0.5599  −1.0397 to −0.0802
+    calibration slope         tree     0.5939   0.4916 to 0.6963
+                              forest   0.5349   0.3876 to 0.6823     −0.0590  −0.1927 to +0.0747
+    cost per row              tree     0.3415   0.1941 to 0.4890
+                              forest   0.2394   0.0925 to 0.3864     −0.1021  −0.2637 to +0.0595
+    Lower is better: log loss, Brier score, cost per row.
+    Higher is better: area under the curve, Gini, KS.
+    Best at 0: calibration in the large.
+    Best at 1: calibration slope.
     """
     check_share("level", level)
     given: Any = predicted  # of any type
@@ -457,7 +482,7 @@ def _read(
     read = read_labels(y)
     classes, target = tuple(read.classes.tolist()), read.codes.astype(np.intp)
     if labels is not None:
-        classes = tuple(np.asarray(labels).tolist())
+        classes = tuple(label_array(labels).tolist())
         target = class_codes(read.classes[read.codes], classes)
     shapes = {np.ndim(p) for p in predicted.values()}
     if shapes == {1} and positive is not None and len(classes) != 2:

@@ -1,6 +1,7 @@
 """Figures of comparisons: average ranks over many sets, and scores and curves of models on the same rows."""
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from hornbeam.evaluation.model_comparison import BEST
 from hornbeam.plots.canvas import COLORS, DASHES, GREY, VERBATIM, axes, legend, new_figure
 from hornbeam.plots.probabilities import ReliabilityDisplay
 from hornbeam.typing import Floats
+
+_WIDTH = 18  # letters of a line of a name beside the axes
 
 
 def draw_ranks(methods: Sequence[str], ranks: Floats, distance: float, ax: Any = None) -> Any:
@@ -95,7 +98,7 @@ def _draw_differences(found: Any, score: str, ax: Any, *, named: bool) -> None:
         filled = COLORS[0] if low == low else "white"
         ax.plot(value, place, marker="o", markersize=5.5, color=COLORS[0], markerfacecolor=filled)
     ax.set(ylim=(-0.6, len(drawn) - 0.4), yticks=range(len(drawn)))
-    ax.set_yticklabels([one.model for one in drawn] if named else [], **VERBATIM)
+    ax.set_yticklabels([fill(one.model, _WIDTH) for one in drawn] if named else [], **VERBATIM)
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", nbins=3)
     ax.set_title(score, loc="left", fontsize="small")
@@ -104,8 +107,10 @@ def _draw_differences(found: Any, score: str, ax: Any, *, named: bool) -> None:
 
 def _draw_calibration(found: Any, ax: Any) -> None:
     """Draw the reliability curve of each model."""
-    for name, curve in found._curves():
-        ReliabilityDisplay(curve, name=name, positive=found.positive).plot(ax, markersize=4)
+    for number, (name, curve) in enumerate(found._curves()):
+        display = ReliabilityDisplay(curve, name=name, positive=found.positive)
+        display.plot(ax, markersize=4, linestyle=DASHES[number % len(DASHES)])
+    _legend_below(ax)
 
 
 def _draw_net_benefit(found: Any, ax: Any) -> None:
@@ -122,6 +127,10 @@ def _draw_net_benefit(found: Any, ax: Any) -> None:
     ax.set(xlim=(0, 1), ylim=(-0.15 * highest, 1.05 * highest))
     ax.set_xlabel(f"threshold of the probability of {found.positive}", **VERBATIM)
     ax.set_ylabel("net benefit per row")
+    _legend_below(ax)
+
+
+def _legend_below(ax: Any) -> None:
     legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize="small")
 
 

@@ -140,7 +140,7 @@ def compare(
 
 
 def _names(models: tuple[str, ...]) -> Iterator[str]:
-    """The names of files without folders and endings; whole paths if two are alike."""
+    """The names of files without folders and endings; whole paths if two are the same."""
     stems = [Path(path).stem for path in models]
     for stem, path in zip(stems, models, strict=True):
         yield stem if stems.count(stem) == 1 else str(path)
