@@ -119,7 +119,7 @@ class ModelComparison(Result[ModelScore]):
     >>> steep, flat = [0.1, 0.2, 0.7, 0.4, 0.6, 0.9, 0.3, 0.4], [0.4, 0.3, 0.6, 0.5, 0.5, 0.6, 0.3, 0.5]
     >>> found = compare(y, {"steep": steep, "flat": flat})
     >>> [(one.score, one.model, round(one.difference, 3)) for one in found[:4] if one.model == "flat"]
-    [('log loss', 'flat', 0.161), ('Brier score', 'flat', 0.125)]
+    [('log loss', 'flat', 0.155), ('Brier score', 'flat', 0.122)]
     """
 
     _COLUMNS: ClassVar = tuple(ModelScore.__annotations__)
