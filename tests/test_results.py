@@ -52,6 +52,10 @@ def made():
         "KSStatistic": [evaluation.ks_statistic(Y == "bad", RISK)],
         "Scores": [evaluation.scores(CLF, X, Y), evaluation.scores(REG, X, NUMBER)],
         "ScoreChanges": [evaluation.score_changes(smaller, CLF, X, Y)],
+        "ModelComparison": [
+            evaluation.compare(Y, {"tree": RISK, "half": RISK / 2}, positive="bad", thresholds=0.5),
+            evaluation.compare(Y, {"tree": RISK}, positive="bad", subgroups=X["town"]),
+        ],
         "Stability": [
             evaluation.stability(model, X, y, n_refits=2) for model, y in ((CLF, Y), (REG, NUMBER))
         ],

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hornbeam.editing.editor import TreeEditor
     from hornbeam.evaluation.calibration import ReliabilityCurve
     from hornbeam.evaluation.discrimination import KSStatistic, LiftTable
+    from hornbeam.evaluation.model_comparison import ModelComparison
     from hornbeam.evaluation.model_scores import Scores
     from hornbeam.evaluation.score_change import ScoreChanges
     from hornbeam.evaluation.stability import Stability
@@ -49,6 +50,7 @@ __all__ = [
     "KSStatistic",
     "Leaves",
     "LiftTable",
+    "ModelComparison",
     "Predictions",
     "Reason",
     "ReliabilityCurve",
@@ -82,6 +84,7 @@ _MODULES = {
     "KSStatistic": "hornbeam.evaluation.discrimination",
     "Leaves": "hornbeam.explain.leaves",
     "LiftTable": "hornbeam.evaluation.discrimination",
+    "ModelComparison": "hornbeam.evaluation.model_comparison",
     "Predictions": "hornbeam.out_of_core.predict",
     "Reason": "hornbeam.explain.reasons",
     "ReliabilityCurve": "hornbeam.evaluation.calibration",

@@ -14,7 +14,7 @@ import hornbeam
 from hornbeam import export as exports
 from hornbeam.cli.commands.export import _TARGETS
 from hornbeam.data.files.tabular import read_table
-from hornbeam.evaluation import log_loss, probability_rmse
+from hornbeam.evaluation import compare, log_loss, probability_rmse
 from hornbeam.explain.scorecard import scorecard
 
 NEW = "new-loans.csv"
@@ -93,6 +93,64 @@ def test_models_of_every_kind_are_scored(run, rows, name):
     hornbeam.save(clf, "many.hornbeam")
     said = json.loads(run("score", "many.hornbeam", NEW, "-t", "state", "--json").stdout)
     assert said["model"]["log_loss"] == pytest.approx(log_loss(y, clf.predict_proba(X)))
+
+
+def test_models_and_columns_are_compared(run, rows, model):
+    X, y = rows.select(["amount", "age", "purpose"]), np.array(rows["state"].to_pylist())
+    forest = hornbeam.ForestClassifier(n_estimators=3).fit(X, y)
+    hornbeam.save(forest, "forest.hornbeam")
+    tree = hornbeam.load(model)
+    p = {
+        "loans": tree.predict_proba(rows.select(list(tree.feature_names_in_))),
+        "forest": forest.predict_proba(X),
+    }
+    other = np.round(p["forest"][:, 0] / 2, 3)
+    with_other = rows.append_column("p_other", [other])
+    pa_csv.write_csv(with_other, "scored.csv")
+    options = ["--positive", "bad", "--threshold", "0.3", "--groups", "age", "--costs", "bad", "good", "5"]
+    of_models = run("compare", model, "forest.hornbeam", "scored.csv", "-t", "state", "--probability", "p_other",
+                    *options, "--subgroups", "owner", "--json", "--plot", "compared.svg")  # fmt: skip
+    assert of_models.exit_code == 0, of_models.stderr
+    p = {name: values[:, 0] for name, values in p.items()} | {"p_other": other}
+    settings = {
+        "positive": "bad",
+        "thresholds": 0.3,
+        "groups": rows["age"].to_pylist(),
+        "costs": {("bad", "good"): 5},
+    }
+    wanted = compare(y, p, subgroups=rows["owner"].to_pylist(), **settings).to_dict()
+    said = json.loads(of_models.stdout)["scores"]
+    for name in ("score", "model", "rows"):
+        assert said[name] == wanted[name]
+    for name in ("value", "low", "difference_high"):
+        values = [np.nan if value is None else value for value in said[name]]
+        np.testing.assert_allclose(values, wanted[name], rtol=1e-9)
+    assert Path("compared.svg").read_bytes()[:5] == b"<?xml"
+    alone = run("compare", "scored.csv", "-t", "state", "--probability", "p_other", *options)
+    assert alone.stdout.strip() == str(compare(y, {"p_other": other}, **settings))
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        ([NEW, "-t", "state"], 2, "Nothing to compare"),
+        ([NEW, "-t", "stat", "--probability", "age"], 3, "no column 'stat'"),
+        ([NEW, "-t", "state", "--probability", "p"], 3, "no column 'p'"),
+        ([NEW, "-t", "state", "--probability", "age"], 3, "'age': Probabilities"),
+        (["loans.hornbeam", NEW, "-t", "state", "--positive", "worse"], 3, "positive='worse'"),
+        (["loans.hornbeam", NEW, "-t", "state", "--plot", "a.gif"], 2, "expected a name that ends in"),
+        (["loans.hornbeam", "-", "-t", "state", "--probability", "p"], 2, "cannot be -"),
+        (["numbers.hornbeam", NEW, "-t", "state"], 3, "predicts a number"),
+        (["loans.hornbeam", "other.hornbeam", NEW, "-t", "state"], 3, "predicts the classes"),
+    ],
+)
+def test_a_wrong_comparison_is_refused(run, rows, model, args, code, words):
+    X = rows.select(["amount", "age"])
+    hornbeam.save(hornbeam.TreeRegressor("cart").fit(X, range(len(X))), "numbers.hornbeam")
+    hornbeam.save(hornbeam.TreeClassifier("cart").fit(X, rows["purpose"]), "other.hornbeam")
+    found = run("compare", *args)
+    assert found.exit_code == code
+    assert words in found.stderr
 
 
 def test_the_mean_cost_is_what_the_decisions_cost(run):

@@ -45,6 +45,7 @@ def test_options_of_fit_are_parameters_of_the_classifier():
         ("model-card", hornbeam.model_card, {"target"}),
         ("update", hornbeam.TreeClassifier.update, {"target"}),
         ("forget", hornbeam.TreeClassifier.forget, {"target"}),
+        ("compare", hornbeam.evaluation.compare, {"target", "columns", "plot"}),
     ],
 )
 def test_options_of_a_command_are_parameters_of_its_function(command, function, others):

@@ -10,9 +10,9 @@ from hornbeam import TreeClassifier
 from hornbeam.errors import DataError
 from hornbeam.evaluation.calibration import wilson
 from hornbeam.evaluation.discrimination import area_under_curve, mean_area, read_outcomes
+from hornbeam.evaluation.estimates import group_sums, mean_estimate
 from hornbeam.evaluation.refits import fitted, seed_parameters
 from hornbeam.evaluation.row_counts import Cells, ValueCounts
-from hornbeam.evaluation.score_change import group_sums, mean_and_error
 from hornbeam.evaluation.score_intervals import (
     Score,
     area_score,
@@ -90,8 +90,10 @@ def test_scores_of_rows():
 
 
 def test_a_mean_and_its_error():
-    assert mean_and_error(np.array([1.0, 2.0, 3.0]), np.ones(3)) == (2.0, pytest.approx(3**-0.5))
-    assert mean_and_error(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4), np.array([0, 0, 1, 1])) == (2.0, 1.0)
+    three = mean_estimate(np.array([1.0, 2.0, 3.0]), np.ones(3))
+    assert (three.value, three.error()) == (2.0, pytest.approx(3**-0.5))
+    pairs = mean_estimate(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4))
+    assert (pairs.value, pairs.error(np.array([0, 0, 1, 1]))) == (2.0, 1.0)
     assert group_sums(np.array([1.0, 2.0, 4.0]), np.array([7, 3, 7])).tolist() == [2.0, 5.0]
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hornbeam.evaluation import Comparison
+from hornbeam.errors import ParameterError
+from hornbeam.evaluation import Comparison, compare
+from hornbeam.results import ModelComparison
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
@@ -53,3 +55,61 @@ def test_bars_join_exactly_the_methods_that_do_not_differ(comparison: Comparison
         for other in ranks[:i]:
             joined = any(min(bar) <= min(one, other) and max(one, other) <= max(bar) for bar in bars)
             assert joined == (abs(one - other) <= comparison.critical_difference())
+
+
+@pytest.fixture
+def models() -> ModelComparison:
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    others = {"a model with a long name": 0.5 + (p - 0.5) / 2, "noise, $1": rng.random(300)}
+    return compare(y, {"tree": p, **others}, costs=[[0, 1], [4, 0]], thresholds=0.2)
+
+
+def shown_texts(figure: Any) -> list[Any]:
+    figure.canvas.draw()
+    found = []
+    for ax in figure.axes:
+        labels = [ax.title, ax.xaxis.label, ax.yaxis.label]
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            labels += [text for at, text in ticks if low - 1e-9 <= at <= high + 1e-9]
+        labels += [ax._left_title, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
+        found += [text for text in labels if text.get_text()]
+    return found
+
+
+def test_no_text_of_a_comparison_of_models_overlaps(models: ModelComparison) -> None:
+    boxes = [text.get_window_extent() for text in shown_texts(models.plot())]
+    assert len(boxes) > 30
+    assert not [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+
+
+def test_marks_are_the_differences_and_the_net_benefit(models: ModelComparison) -> None:
+    figure = models.plot("log loss", "decision curve")
+    differences, curve = figure.axes
+    marks = [line.get_xdata()[0] for line in differences.lines if line.get_marker() == "o"]
+    wanted = [one.difference for one in models if one.score == "log loss"]
+    assert marks[::-1] == pytest.approx([0.0, *wanted[1:]])
+    drawn = {line.get_label(): line.get_ydata() for line in curve.lines}
+    for one in models:
+        if one.score == "net benefit":
+            assert drawn[one.model][19] == pytest.approx(one.value)  # at 0.2
+    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in curve.lines[:3]}) == 3
+
+
+def test_panels_and_a_figure_may_be_named(models: ModelComparison) -> None:
+    outer = mpl.figure.Figure(figsize=(9, 4))
+    left, _ = outer.subfigures(1, 2)
+    assert models.plot("calibration", figure=left) is left
+    with pytest.raises(ParameterError, match="panels='roc'"):
+        models.plot("roc")
+    with pytest.raises(ParameterError, match="figure="):
+        models.plot(figure=3)
+    alone = compare([0, 1] * 20, {"tree": [0.2, 0.7] * 20}).plot()
+    assert [ax.get_title(loc="left") for ax in alone.axes][:3] == [
+        "log loss",
+        "Brier score",
+        "area under the curve",
+    ]

@@ -16,6 +16,7 @@ from hornbeam.errors import HornbeamError
 _COMMANDS = (
     "fit",
     "score",
+    "compare",
     "show",
     "predict",
     "explain",

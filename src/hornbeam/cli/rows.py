@@ -41,6 +41,13 @@ target_option = click.option(
     help="The column of class labels, or of numbers to estimate.",
 )
 weight_option = click.option("--weight", metavar="COL", help="The column of row weights.")
+costs_option = click.option(
+    "--costs",
+    type=(str, str, float),
+    multiple=True,
+    metavar="TRUE PREDICTED COST",
+    help="What it costs to predict one class where another is true; repeatable, others cost 1.",
+)
 jobs_option = click.option("--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores.")
 level_option = click.option(
     "--level",
@@ -94,6 +101,18 @@ def read_single_tree(path: str) -> Any:
             f"{path!r} holds a {model.estimator}; expected a TreeClassifier or a TreeRegressor, a model of one tree."
         )
     return model
+
+
+def costs_by_label(
+    parameters: tuple[tuple[str, str, float], ...], classes: Sequence[Any]
+) -> dict[Any, float] | None:
+    """Return the costs by label; labels from the command line are strings."""
+    label_of = {str(label): label for label in classes}
+    pairs = {
+        (label_of.get(true, true), label_of.get(predicted, predicted)): cost
+        for true, predicted, cost in parameters
+    }
+    return pairs or None
 
 
 def engine_of(jobs: int) -> Any:

@@ -9,6 +9,7 @@ Read in this order:
 - `ranking`: NDCG, mean average precision and mean reciprocal rank
 - `score_intervals`: means of scores of rows with intervals, beside those of the base rate
 - `score_change`: scores of a model before and after a change, with standard errors
+- `estimates`: scores with the influence of each row; `model_comparison`: several models on the same rows
 - `row_counts`: what scores of rows in files are computed from, in one pass
 - `refits`: an estimator fitted to halves of its rows; `stability`: what changes between these fits
 - `comparison`: several methods on several data sets, with significance tests
@@ -21,6 +22,7 @@ from hornbeam.evaluation.discrimination import (
     ks_statistic,
     lift_table,
 )
+from hornbeam.evaluation.model_comparison import compare
 from hornbeam.evaluation.model_scores import scores
 from hornbeam.evaluation.ranking import mean_average_precision, mean_reciprocal_rank, ndcg
 from hornbeam.evaluation.score_change import score_changes
@@ -38,6 +40,7 @@ __all__ = [
     "Comparison",
     "brier_score",
     "calibration_error",
+    "compare",
     "gini_coefficient",
     "ks_statistic",
     "lift_table",

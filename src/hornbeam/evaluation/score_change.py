@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.fixed_point import unit_scaled
 from hornbeam.data.table import Table
 from hornbeam.errors import SchemaError
 from hornbeam.evaluation.discrimination import mean_area
+from hornbeam.evaluation.estimates import group_sums, mean_estimate
 from hornbeam.evaluation.model_scores import Predictor, Rows
 from hornbeam.evaluation.scores import losses
 from hornbeam.grid import Result
@@ -198,8 +198,8 @@ class PredictedRows:
 
     def _change(self, name: str, before: Floats, after: Floats, *, in_units: bool = False) -> ScoreChange:
         """Compare weighted means of values of the same rows."""
-        _, error = mean_and_error(after - before, self.weight, self.group)
-        (first, _), (second, _) = (mean_and_error(values, self.weight) for values in (before, after))
+        first, second = (mean_estimate(values, self.weight).value for values in (before, after))
+        error = mean_estimate(after - before, self.weight).error(self.group)
         return ScoreChange(name, first, second, error, in_units)
 
 
@@ -209,28 +209,3 @@ def _predicted(model: Predictor, rows: Rows) -> tuple[Any, ...]:
     kept = rows.weight > 0
     group = None if rows.group is None else rows.group[kept]
     return rows.target[kept], rows.weight[kept], predicted[kept], decided[kept], group
-
-
-def mean_and_error(values: Floats, weight: Floats, group: Counts | None = None) -> tuple[float, float]:
-    """Return the weighted mean and its standard error; the error of fewer than two rows is NaN.
-
-    A row of weight 2 counts twice in the mean; in the error it is one observation. Rows of a group are one observation
-    together.
-    """
-    n, total = len(weight), weight.sum()
-    # Sums rather than products of vectors: BLAS would start threads, which wait for each other on a busy machine.
-    mean = (weight * values).sum() / total if n else np.nan
-    deviation = group_sums(weight * (values - mean), group)
-    n = len(deviation)
-    if n < 2:
-        return float(mean), np.nan
-    deviation, scale = unit_scaled(deviation)
-    error = np.sqrt((deviation**2).sum() * n / (n - 1)) * scale / total
-    return float(mean), float(error)
-
-
-def group_sums(values: Floats, group: Counts | None) -> Floats:
-    """Sum values of rows over each group; without groups, return them as they are."""
-    if group is None:
-        return values
-    return np.bincount(np.unique(group, return_inverse=True)[1], values)

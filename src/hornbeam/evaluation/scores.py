@@ -78,7 +78,7 @@ class ScoreSums:
         -------
         ScoreSums
         """
-        p = _probabilities(y_proba)
+        p = read_probabilities(y_proba)
         codes = _codes(y_true, labels, p.shape)
         weight = _weights(sample_weight, len(p))
         rows = np.arange(len(p))
@@ -263,7 +263,7 @@ def mean_cost(
         pairs = [*costs] if isinstance(costs, Mapping) else []
         named_in_costs = [label for pair in pairs if isinstance(pair, tuple) for label in pair]
         labels = np.unique([*true.classes.tolist(), *decided.classes.tolist(), *named_in_costs])
-    labels = _labels(labels)
+    labels = label_array(labels)
     matrix = Costs.of(costs, labels.tolist(), len(y)).matrix
     code, choice = (class_codes(part, labels) for part in (y, named))
     each = matrix[code, choice] if matrix.ndim == 2 else matrix[np.arange(len(y)), code, choice]
@@ -288,7 +288,8 @@ def _weights(sample_weight: Any, n_rows: int) -> Floats:
     return weight
 
 
-def _probabilities(values: Any) -> Floats:
+def read_probabilities(values: Any) -> Floats:
+    """Read probabilities of all classes; those of one class alone are of the second of two."""
     with as_data_error("probabilities"):
         p = np.asarray(values, float)
     if p.ndim == 1:
@@ -309,7 +310,7 @@ def _codes(y_true: Any, labels: Sequence[Label] | None, shape: tuple[int, ...]) 
         raise DataError(
             f"y_true of shape {y.shape} beside {shape[0]} rows of probabilities; expected one label per row."
         )
-    classes = np.unique(y) if labels is None else _labels(labels)
+    classes = np.unique(y) if labels is None else label_array(labels)
     if len(classes) != shape[1]:
         raise DataError(
             f"{len(classes)} classes beside {shape[1]} columns of probabilities; expected one column per class. "
@@ -318,7 +319,8 @@ def _codes(y_true: Any, labels: Sequence[Label] | None, shape: tuple[int, ...]) 
     return class_codes(y, classes)
 
 
-def _labels(labels: Any) -> NDArray[Any]:
+def label_array(labels: Any) -> NDArray[Any]:
+    """Return the classes that a caller names, in their order."""
     classes = np.asarray(labels)
     if classes.ndim != 1:
         raise ParameterError(f"labels={shown(labels)}: expected a sequence of classes.")

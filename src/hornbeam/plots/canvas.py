@@ -10,10 +10,12 @@ from hornbeam.tree.unwrap import single_tree, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # The class colours in another order, for lines: pale ones last. Markers and dashes distinguish them in print.
 COLORS = tuple(CLASS_COLOURS[i] for i in (0, 5, 2, 3, 1, 4))
 MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (1, 3)))
 GREY, PALE, DARK = "#666666", "#cfd3d6", "#1a1a1a"
 VERBATIM = {"parse_math": False, "usetex": False}
 """Settings of a text with names from the data, so that a dollar or backslash is not read as TeX."""
@@ -30,6 +32,21 @@ def axes(ax: Any = None, *, size: tuple[float, float] = (6.0, 4.5)) -> "Axes":
         raise ParameterError(f"ax={shown(ax)}: expected axes of matplotlib, or None for a new figure.")
     ax.spines[["top", "right"]].set_visible(False)
     drawn: Axes = ax
+    return drawn
+
+
+def new_figure(figure: Any = None, *, size: tuple[float, float]) -> "Figure":
+    """Return the given figure, or a new one of this size."""
+    if figure is None:
+        import_extra("matplotlib", "plots", "Drawing")
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(figsize=size, layout="constrained")
+    if not hasattr(figure, "add_gridspec"):
+        raise ParameterError(
+            f"figure={shown(figure)}: expected a figure of matplotlib, or None for a new one."
+        )
+    drawn: Figure = figure
     return drawn
 
 

@@ -12,6 +12,7 @@ from hornbeam.grid import Grid, markdown_text
 from hornbeam.reporting.document import Report
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
+from hornbeam.reporting.sections.comparison import as_comparison, comparison_grids, comparison_text
 from hornbeam.reporting.sections.discrimination import class_grid
 from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import NO_MEDIANS, feature_grid
@@ -41,6 +42,7 @@ def model_card(
     groups: Any = None,
     earlier: Any = None,
     stability: Any = None,
+    comparison: Any = None,
     engine: Any = None,
 ) -> Report:
     """Build a model card in Markdown.
@@ -68,6 +70,8 @@ def model_card(
         An earlier model of the same target to compare with.
     stability : Stability, default=None
         The result of `hornbeam.evaluation.stability`, to tell what changes between refits on other rows.
+    comparison : ModelComparison, default=None
+        The result of `hornbeam.evaluation.compare`, of this model and others.
     engine : Engine, default=None
         What reads and counts test rows in files; None: this thread. The card does not depend on it.
 
@@ -117,6 +121,9 @@ def model_card(
         before = scored.earlier
         blocks += ["## Beside the earlier model", *map(markdown_text, earlier_text(reported, scored, before))]
         blocks += _titled(earlier_grids(reported, scored, before))
+    if (others := as_comparison(comparison)) is not None:
+        blocks += ["## Beside other models", *map(markdown_text, comparison_text(others))]
+        blocks += [grid.markdown() for grid in comparison_grids(others)]
     limits = _limits(reported.tree, as_stability(stability, model))
     return Report("\n\n".join([*blocks, *limits, *_model(reported)]) + "\n", "markdown")
 

@@ -1,15 +1,20 @@
-"""Reliability and ROC diagrams as SVG in the colours of the page; no names from the data are in them."""
+"""Reliability, ROC and net benefit as SVG in the colours of the page; no names from the data are in them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from hornbeam.evaluation.calibration import ReliabilityCurve
 from hornbeam.evaluation.discrimination import RocCurve
 from hornbeam.reporting.markup import Markup, element, joined
+from hornbeam.typing import Floats
 
 _SIDE, _LEFT, _TOP = 300, 44, 10  # the square, and the margins beside and above it
 _STRIP = 46  # the height of the rows below
+_DASHES = (None, "7 3", "2 2.5", "9 3 2 3", "4 2", "1 4")
+_STEPS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of net benefit
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -66,6 +71,51 @@ def roc(curve: RocCurve, label: str) -> Markup:
     return element(
         "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
     )
+
+
+def net_benefits(thresholds: Floats, curves: Sequence[Floats], every: Floats, label: str) -> Markup:
+    """Draw the net benefit of models against the threshold, that of alerts for `every` row, and that of none."""
+    across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + 40
+    highest = max(float(values.max()) for values in (*curves, every))
+    low, high = -0.15 * highest, 1.05 * highest
+    step = next(step for step in _STEPS if highest < 6 * step)
+    ticks = [(step * at - low) / (high - low) for at in range(int(highest / step) + 1)]
+
+    def path(values: Floats) -> str:
+        seen = values >= low
+        return _line(thresholds[seen], (values[seen] - low) / (high - low))
+
+    side = f"translate(11 {_TOP + _SIDE / 2}) rotate(-90)"
+    grid = [f"M{_x(0):g} {_y(t):.1f}H{_x(1):g}" for t in ticks]
+    grid += [f"M{_x(t):g} {_y(0):g}V{_y(1):g}" for t in _TICKS]
+    parts = [
+        element("path", class_="grid", d="".join(grid)),
+        *(_text(_x(t), _TOP + _SIDE + 18, f"{t:g}", "middle") for t in _TICKS),
+        *(_text(_LEFT - 7, _y(t) + 4, f"{step * at:g}", "end") for at, t in enumerate(ticks)),
+        element("path", class_="ideal", d=f"M{_x(0):g} {_y(ticks[0]):.1f}H{_x(1):g}"),
+        element("path", class_="every", d=path(every)),
+        *(
+            element("path", class_="line", d=path(values), stroke_dasharray=_dash(number))
+            for number, values in enumerate(curves)
+        ),
+        _text(_LEFT + _SIDE / 2, down - 4, "threshold of the probability", "middle"),
+        element("text", "net benefit per row", x=0, y=0, text_anchor="middle", transform=side),
+    ]
+    return element(
+        "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
+    )
+
+
+def line_key(number: int | None) -> Markup:
+    """Draw the line of a model, or of alerts for every row, for a legend."""
+    kind = "every" if number is None else "line"
+    dash = None if number is None else _dash(number)
+    line = element("path", class_=kind, d="M0 6H30", stroke_dasharray=dash)
+    return element("svg", line, class_="key", viewBox="0 0 30 12", aria_hidden="true")
+
+
+def _dash(number: int) -> str | None:
+    return _DASHES[number % len(_DASHES)]
 
 
 def _thinned(curve: RocCurve, most: int = 400) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hornbeam.checks import check_share, check_text
 from hornbeam.errors import ParameterError, shown
+from hornbeam.evaluation.model_comparison import ModelComparison
 from hornbeam.evaluation.score_intervals import Score
 from hornbeam.evaluation.stability import Stability
 from hornbeam.reporting.document import Report, document
@@ -14,6 +15,7 @@ from hornbeam.reporting.markup import Markup
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows, score_rows
+from hornbeam.reporting.sections.comparison import as_comparison, comparison_section
 from hornbeam.reporting.sections.competitors import competitor_section
 from hornbeam.reporting.sections.discrimination import discrimination_section
 from hornbeam.reporting.sections.earlier import earlier_section
@@ -44,6 +46,7 @@ class _Facts(NamedTuple):
     rules: list[str] | None
     training: Any
     refits: Stability | None
+    comparison: ModelComparison | None
 
 
 # In their order on the page: anchor, words of the table of contents, and the function, which may return None.
@@ -61,6 +64,7 @@ _SECTIONS: tuple[tuple[str, str, Callable[[_Facts], Markup | None]], ...] = (
     ("decisions", "Decisions", lambda of: decision_section(of.reported, of.scored)),
     ("groups", "Groups", lambda of: group_section(of.reported, of.scored)),
     ("earlier", "Earlier model", lambda of: earlier_section(of.reported, of.scored)),
+    ("comparison", "Other models", lambda of: comparison_section(of.comparison)),
     ("leaves", "Leaves", lambda of: leaf_section(of.reported, of.level, of.scored is not None)),
     ("sizes", "Smaller trees", lambda of: size_section(of.reported.tree)),
     ("stability", "Stability", lambda of: stability_section(of.reported, of.refits)),
@@ -94,6 +98,7 @@ def report(
     rules: str | Iterable[object] | None = None,
     training: Any = None,
     stability: Any = None,
+    comparison: Any = None,
     engine: Any = None,
 ) -> Report:
     """Build a report on a model: one self-contained HTML page with the tree to explore.
@@ -130,6 +135,9 @@ def report(
     stability : Stability or bool, default=None
         The result of `hornbeam.evaluation.stability`: the page then has what changes between refits on other rows.
         True computes it with 20 refits, from `training` in memory.
+    comparison : ModelComparison, default=None
+        The result of `hornbeam.evaluation.compare`, of this model and others of any kind: the page then has their
+        scores, calibration and decision curves.
     engine : Engine, default=None
         What reads and counts test rows in files; None: this thread. The page does not depend on it.
 
@@ -142,6 +150,7 @@ def report(
     --------
     hornbeam.model_card : The same facts as Markdown.
     hornbeam.evaluation.stability : What changes if the model is fitted to other rows.
+    hornbeam.evaluation.compare : Several models on the same rows.
     hornbeam.save : Keeps the model itself.
 
     Notes
@@ -167,7 +176,8 @@ def report(
     scores = [] if scored is None else scores_of(reported, scored)
     rule_list = None if rules is None else _rule_list(rules)
     refits = as_stability(stability, model, training)
-    facts = _Facts(model, reported, scored, scores, level, rule_list, training, refits)
+    others = as_comparison(comparison)
+    facts = _Facts(model, reported, scored, scores, level, rule_list, training, refits, others)
     sections = [(name, words, made) for name, words, make in _SECTIONS if (made := make(facts)) is not None]
     drift = None if scored is None else scored.drift
     data = payload(reported, level, drift, thresholds=thresholds(reported, scored))

@@ -6,7 +6,16 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import check_output, common_options, emit, message, progress, save_model
-from hornbeam.cli.rows import FilePath, Rows, data_argument, jobs_option, reading, target_option
+from hornbeam.cli.rows import (
+    FilePath,
+    Rows,
+    costs_by_label,
+    costs_option,
+    data_argument,
+    jobs_option,
+    reading,
+    target_option,
+)
 from hornbeam.cli.training import (
     ColumnOptions,
     memory_option,
@@ -136,13 +145,7 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     metavar="FILE",
     help='JSON of the splits to begin with: {"feature": "income", "threshold": 50000, "left": {...}}.',
 )
-@click.option(
-    "--costs",
-    type=(str, str, float),
-    multiple=True,
-    metavar="TRUE PREDICTED COST",
-    help="What it costs to predict one class where another is true; repeatable, others cost 1.",
-)
+@costs_option
 @click.option(
     "--class-weight",
     type=click.Choice(["balanced"]),
@@ -309,20 +312,10 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
     if classes is not None:
         parameters = TreeClassifierParameters(
             **given,
-            costs=_costs(options["costs"], classes.tolist()),
+            costs=costs_by_label(options["costs"], classes.tolist()),
             class_weight=options["class_weight"],
         )
     fitted = fit_tree(
         parameters, rows, memory=options["memory"], n_jobs=options["jobs"], on_progress=listener
     )
     return tree_model(vars(parameters), fitted, classes)
-
-
-def _costs(parameters: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:
-    """The costs by label; labels from the command line are strings."""
-    label_of = {str(label): label for label in classes}
-    pairs = {
-        (label_of.get(true, true), label_of.get(predicted, predicted)): cost
-        for true, predicted, cost in parameters
-    }
-    return pairs or None
