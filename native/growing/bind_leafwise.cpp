@@ -19,7 +19,8 @@
 namespace hornbeam {
 namespace {
 
-constexpr int kMostThreads = 256;  // more threads would only wait for each other
+constexpr int kMostThreads = 256;         // more threads would only wait for each other
+constexpr int64_t kRowsPerThread = 4096;  // with fewer, waking threads costs more than they save
 
 // The rows of all trees of a fit. Codes are checked once. One tree is grown at a time.
 class BoostingRows {
@@ -68,7 +69,8 @@ class BoostingRows {
                 Nodes nodes = [&] {
                     nb::gil_scoped_release release;
                     const std::lock_guard<std::mutex> lock(mutex_);
-                    ThreadTeam team(std::min(n_threads, kMostThreads));
+                    ThreadTeam team(static_cast<int>(
+                        std::clamp<int64_t>(n_all / kRowsPerThread, 1, std::min(n_threads, kMostThreads))));
                     rows.begin({order ? order->data() : nullptr, n_train, n_all, node.data()}, gradients, team);
                     return Leafwise(rows, features_, rules, max_leaves, shift, team).grow(key);
                 }();

@@ -40,7 +40,7 @@ def grow(table, bins, grower, n_jobs=1):
 
 
 def newton_tree(grown, encoded):
-    [tree] = build_trees([grown], [grown.newton(0.0)], encoded)
+    [tree] = build_trees([(grown, grown.newton(0.0))], encoded)
     return tree
 
 
@@ -171,7 +171,7 @@ def grown_digest(n_rows, n_jobs):
 
 
 def test_a_thousand_threads_grow_the_same_tree():
-    assert grown_digest(9000, n_jobs=1000) == grown_digest(9000, n_jobs=1)
+    assert grown_digest(100_000, n_jobs=1000) == grown_digest(100_000, n_jobs=1)  # a thread for 4096 rows
 
 
 def test_threads_that_the_system_refuses_do_not_change_the_tree():
@@ -186,10 +186,10 @@ import resource
 from pathlib import Path
 from growing.test_leafwise import grown_digest
 
-alone = grown_digest(500, n_jobs=1)
+alone = grown_digest(400_000, n_jobs=1)
 taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
-assert grown_digest(500, n_jobs=200) == alone
+assert grown_digest(400_000, n_jobs=200) == alone  # 97 threads
 """
     subprocess.run(
         [sys.executable, "-c", code],

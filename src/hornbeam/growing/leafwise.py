@@ -1,6 +1,6 @@
 """Best-first growth of regression trees on gradients, from rows that are encoded once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Self
@@ -47,9 +47,12 @@ class GrownTree(NamedTuple):
         return self._replace(node=np.empty(0, np.int32))
 
 
-def build_trees(grown: Sequence[GrownTree], beliefs: Sequence[Floats], encoded: EncodedTable) -> list[Tree]:
-    """Build the trees that predict these numbers, one per node; all at once, which takes less time than one by one."""
-    nodes, begins = join_nodes([one.nodes for one in grown]), np.cumsum([0, *map(len, beliefs)])
+def build_trees(grown: Sequence[tuple[GrownTree, Floats]], encoded: EncodedTable) -> list[Tree]:
+    """Build trees, each from its nodes and their predictions; all at once, which takes less time than one by one."""
+    if not grown:
+        return []
+    nodes, beliefs = join_nodes([one.nodes for one, _ in grown]), [belief for _, belief in grown]
+    begins = np.cumsum([0, *map(len, beliefs)])
     order = level_order(nodes.parent, nodes.slot)
     order = order[np.argsort(np.searchsorted(begins, order, side="right"), kind="stable")]
     skeletons = build_skeletons(nodes, encoded.bins, order, begins)
@@ -63,7 +66,7 @@ def build_trees(grown: Sequence[GrownTree], beliefs: Sequence[Floats], encoded: 
     for array in arrays.values():
         array.flags.writeable = False
     # The kernel keeps the invariants; a step of a loss may be infinite, which the check reports.
-    make = Tree._unchecked if np.isfinite(arrays["belief"]).all() else Tree
+    make: Callable[..., Tree] = Tree._unchecked if np.isfinite(arrays["belief"]).all() else Tree
     return [
         make(
             schema=encoded.table.schema,
@@ -72,7 +75,7 @@ def build_trees(grown: Sequence[GrownTree], beliefs: Sequence[Floats], encoded: 
             history=(),
             **{name: array[begin:end] for name, array in arrays.items()},
         )
-        for one, skeleton, (begin, end) in zip(grown, skeletons, pairwise(begins.tolist()), strict=True)
+        for (one, _), skeleton, (begin, end) in zip(grown, skeletons, pairwise(begins.tolist()), strict=True)
     ]
 
 

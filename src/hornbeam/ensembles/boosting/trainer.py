@@ -282,10 +282,5 @@ class _Run:
     def boosted(self, n_rounds: int) -> BoostedTrees:
         """Build the trees of the first rounds."""
         n = self._boosting.loss.n_outputs
-        trees = (
-            build_trees(*zip(*self._grown[: n * n_rounds], strict=True), self._rows.encoded)
-            if n_rounds
-            else []
-        )
-        rounds = tuple(batched(trees, n))
+        rounds = tuple(batched(build_trees(self._grown[: n * n_rounds], self._rows.encoded), n))
         return BoostedTrees(self._rows.table.schema, self._initial_score, rounds)
