@@ -234,18 +234,21 @@ SOFT_ROWS = {
     "cut_off": 0.05,
 }
 SLOPED = (NativeObject("SlopedTree", TERMS), NativeObject("SlopedTree", NUMERIC_TERMS))
+BOOSTING_ROWS = {"codes": rows()["codes"], "columns": columns(1, monotone=True)}
+WIDE_BOOSTING_ROWS = BOOSTING_ROWS | {"codes": rows(np.uint16)["codes"]}
 LEAFWISE = {
-    "codes": rows()["codes"],
+    "self": NativeObject("BoostingRows", BOOSTING_ROWS),
     "numerator": np.linspace(-1, 1, N),
     "denominator": None,
     "times": None,
     "order": np.arange(N, dtype=np.int32),
     "n_train": N - 2,
-    "columns": columns(1, monotone=True),
-    "rules": rules(min_weight_leaf=1, missing=_native.Missing.learned, rounding=0.5),
+    "rules": rules(missing=_native.Missing.learned, rounding=0.5),
     "numerator_scale": 2.0**20,
     "denominator_scale": 1.0,
     "shift": 5,
+    "least_denominator": 1.0,
+    "dispersion": 1.0,
     "max_leaves": 4,
     "key": 1,
     "n_threads": 2,
@@ -429,11 +432,31 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             for one in grown
             if one["columns"].arguments["value"] is None
         ],
-        "grow_leafwise": [
+        "BoostingRows.__init__": [BOOSTING_ROWS, WIDE_BOOSTING_ROWS],
+        "BoostingRows.grow": [
             LEAFWISE,
             LEAFWISE
-            | {"codes": rows(np.uint16)["codes"], "denominator": np.ones(N), "times": np.ones(N, np.int32)},
+            | {"self": NativeObject("BoostingRows", WIDE_BOOSTING_ROWS), "order": None, "n_train": N}
+            | {"denominator": np.ones(N), "times": np.ones(N, np.int32)},
         ],
+        "gradients_of_log_loss": [
+            {
+                "score": floats(-800.0, 0.0, 2.0),
+                "target": ints(0, 1, 1),
+                "gradient": np.zeros(3),
+                "hessian": np.zeros(3),
+            }
+        ],
+        "gradients_of_softmax": [
+            {
+                "scores": np.linspace(-1, 1, 6).reshape(2, 3),
+                "target": ints(0, 1, 1),
+                "factor": 2.0,
+                "gradient": np.zeros((2, 3)),
+                "hessian": np.zeros((2, 3)),
+            }
+        ],
+        "add_values": [{"scores": floats(1.0, 2.0, 3.0), "values": floats(0.5, -0.5), "node": ints(0, 1, 1)}],
         "histogram": [
             at
             | {

@@ -11,6 +11,7 @@ void bind_lambdas(nanobind::module_& module);
 void bind_leafwise(nanobind::module_& module);
 void bind_levelwise(nanobind::module_& module);
 void bind_lookahead(nanobind::module_& module);
+void bind_losses(nanobind::module_& module);
 void bind_router(nanobind::module_& module);
 void bind_slopes(nanobind::module_& module);
 void bind_splits(nanobind::module_& module);
@@ -29,6 +30,7 @@ NB_MODULE(_native, module) {
     bind_leafwise(module);
     bind_levelwise(module);
     bind_lookahead(module);
+    bind_losses(module);
     bind_router(module);
     bind_slopes(module);
     bind_splits(module);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -60,13 +61,10 @@ struct Gradients {
     }
 };
 
-// The rows of a table, and the list of those that a tree is grown on.
-template <class Code>
+// The list of rows that a tree is grown on.
 struct RowList {
-    const Code* codes;  // [n, F] row by row
-    Gradients gradients;
-    int32_t* order;  // row numbers: first the training rows, then rows that are only routed to their node
-    int64_t n_train, n_all, n_rows;
+    int32_t* order;  // row numbers: first the training rows, then rows that are only routed to their node; nullptr: all
+    int64_t n_train, n_all;
     int32_t* node;  // out, by row: the node where it ends
 };
 
@@ -75,16 +73,36 @@ struct Range {  // of positions in the list
     int64_t size() const { return end - begin; }
 };
 
+// The rows of all trees of a fit, which use the same memory one after the other.
 template <class Code>
 class GradientRows {
   public:
     using Histogram = HistogramPool<Pair>::Histogram;  // a cell per code of each feature
 
-    GradientRows(const RowList<Code>& rows, const Features& features, ThreadTeam& team)
-        : rows_(rows), features_(features), team_(team), partial_(team.size()), pairs_(rows.n_rows),
-          second_(rows.n_all) {
-        pack(training_rows());
+    // `codes`: [n, F] row by row, which must not change from now on.
+    GradientRows(const Code* codes, int64_t n_rows, const Features& features)
+        : codes_(codes), n_rows_(n_rows), features_(features), columns_(n_rows * features.count), pairs_(n_rows),
+          all_(n_rows), second_(n_rows) {
+        const int n_features = features.count;
+        for (int64_t begin = 0; begin < n_rows; begin += kBlock)
+            for (int f = 0; f < n_features; ++f)
+                for (int64_t row = begin; row < std::min(n_rows, begin + kBlock); ++row)
+                    columns_[f * n_rows + row] = codes[row * n_features + f];
     }
+
+    // Begins a tree.
+    void begin(const RowList& rows, const Gradients& gradients, ThreadTeam& team) {
+        rows_ = rows;
+        team_ = &team;
+        partial_.resize(team.size());
+        if (!rows_.order) {
+            std::iota(all_.begin(), all_.end(), 0);
+            rows_.order = all_.data();
+        }
+        pack(gradients, training_rows());
+    }
+
+    int64_t size() const { return n_rows_; }
 
     Range training_rows() const { return {0, rows_.n_train}; }
     Range other_rows() const { return {rows_.n_train, rows_.n_all}; }
@@ -103,10 +121,53 @@ class GradientRows {
             add_rows(partial_[member].data(), mine);
         });
         if (range.size() < kShared) return;
-        for (int member = 1; member < team_.size(); ++member) {
+        for (int member = 1; member < team_->size(); ++member) {
             const Pair* part = partial_[member].data();
             Pair* all = cells.data();
             for (size_t i = 0; i < cells.size(); ++i) all[i] += part[i];
+        }
+    }
+
+    // Whether the rows of a range are so few that no histogram is needed: their cells are found for each feature.
+    bool few(Range range) const { return 2 * range.size() * features_.count <= features_.cells(); }
+
+    // The sum of the rows of a range.
+    Pair total(Range range) const {
+        Pair sum{};
+        for (int64_t i = range.begin; i < range.end; ++i) sum += pairs_[rows_.order[i]];
+        return sum;
+    }
+
+    // Subtracts few rows from a histogram.
+    void subtract(Histogram& cells, Range range) const {
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const Pair one = pairs_[rows_.order[i]];
+            add_row(cells.data(), codes_ + int64_t{rows_.order[i]} * features_.count, features_.offset.data(),
+                    features_.count, 1, [one](Pair& cell) { cell -= one; });
+        }
+    }
+
+    // Cells of one feature, all zero between two calls, and a bit for each that is occupied.
+    struct FewCells {
+        std::vector<Pair> cells;
+        std::vector<uint64_t> occupied;
+        explicit FewCells(int64_t n) : cells(n, Pair{}), occupied(n / 64 + 1, 0) {}
+    };
+
+    // Calls `found` with each code that few rows have, in order, and the sum of its rows.
+    template <class Found>
+    void each_code(Range range, int feature, FewCells& few, Found&& found) const {
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t row = rows_.order[i];
+            const Code code = codes_[row * features_.count + feature];
+            few.cells[code] += pairs_[row];
+            few.occupied[code >> 6] |= 1ULL << (code & 63);
+        }
+        for (int word = 0; word <= features_.n_codes[feature] >> 6; ++word) {
+            for (uint64_t bits = std::exchange(few.occupied[word], 0); bits; bits &= bits - 1) {
+                const int code = word * 64 + lowest_bit(bits);
+                found(code, std::exchange(few.cells[code], Pair{}));
+            }
         }
     }
 
@@ -120,7 +181,7 @@ class GradientRows {
     // A row whose code has no slot (no training row of this node has the category, or a missing value) ends at this
     // node.
     std::pair<Range, Range> partition(Range range, int feature, const std::vector<int32_t>& slot_of, int32_t id) {
-        const int n = team_.size();
+        const int n = team_->size();
         std::vector<std::pair<int64_t, int64_t>> found(n);
         run(range,
             [&](int member) { found[member] = partition_part(part_of(range, member), feature, slot_of.data(), id); });
@@ -141,30 +202,30 @@ class GradientRows {
   private:
     // The part of a range that a member of the team handles; a small range is handled by member 0 alone.
     Range part_of(Range range, int member) const {
-        const int64_t size = range.size(), n = size < kShared ? 1 : team_.size();
+        const int64_t size = range.size(), n = size < kShared ? 1 : team_->size();
         if (member >= n) return {range.end, range.end};
         return {range.begin + size * member / n, range.begin + size * (member + 1) / n};
     }
     template <class Task>
     void run(Range range, const Task& task) {
         if (range.size() < kShared) task(0);
-        else team_.run(task);
+        else team_->run(task);
     }
 
-    void pack(Range range) {
-        std::vector<Gradients::Sizes> sizes(team_.size());
+    void pack(const Gradients& gradients, Range range) {
+        std::vector<Gradients::Sizes> sizes(team_->size());
         run(range, [&](int member) {
             const Range mine = part_of(range, member);
             Gradients::Sizes all;
             for (int64_t i = mine.begin; i < mine.end; ++i) {
-                pairs_[rows_.order[i]] = rows_.gradients[rows_.order[i]];
-                all.add(rows_.gradients.sizes(rows_.order[i]));
+                pairs_[rows_.order[i]] = gradients[rows_.order[i]];
+                all.add(gradients.sizes(rows_.order[i]));
             }
             sizes[member] = all;
         });
         Gradients::Sizes all;
         for (const Gradients::Sizes& part : sizes) all.add(part);
-        if (!rows_.gradients.fit(all))
+        if (!gradients.fit(all))
             throw std::invalid_argument(
                 "finite numerators, denominators and times of 0 or more, and sums that fit their bits, expected");
     }
@@ -176,12 +237,12 @@ class GradientRows {
         for (int64_t i = range.begin; i < range.end; ++i) {
             if (i + kAhead < range.end) {
                 const int64_t ahead = order[i + kAhead];
-                prefetch(rows_.codes + ahead * n_features);
+                prefetch(codes_ + ahead * n_features);
                 prefetch(pairs_.data() + ahead);
             }
             const int64_t row = order[i];
             const Pair one = pairs_[row];
-            add_row(cells, rows_.codes + row * n_features, offset, n_features, 1, [one](Pair& cell) { cell += one; });
+            add_row(cells, codes_ + row * n_features, offset, n_features, 1, [one](Pair& cell) { cell += one; });
         }
     }
 
@@ -189,10 +250,9 @@ class GradientRows {
     std::pair<int64_t, int64_t> partition_part(Range range, int feature, const int32_t* slot_of, int32_t id) {
         int32_t* order = rows_.order;
         int32_t *left = order + range.begin, *right = second_.data() + range.begin;
-        const Code* codes = rows_.codes + feature;
-        const int64_t stride = features_.count;
+        const Code* codes = columns_.data() + feature * n_rows_;
         for (int64_t i = range.begin; i < range.end; ++i) {
-            const int32_t row = order[i], slot = slot_of[codes[row * stride]];
+            const int32_t row = order[i], slot = slot_of[codes[row]];
             if (slot < 0) rows_.node[row] = id;
             *left = row;
             *right = row;
@@ -204,12 +264,17 @@ class GradientRows {
 
     static constexpr int64_t kShared = 4096;  // rows that cost about as much as waking the team
     static constexpr int64_t kAhead = 16;     // rows between prefetching and reading
+    static constexpr int64_t kBlock = 256;    // rows of codes in the first cache
 
-    const RowList<Code> rows_;
+    const Code* codes_;
+    const int64_t n_rows_;
     const Features& features_;
-    ThreadTeam& team_;
+    RowList rows_{};
+    ThreadTeam* team_ = nullptr;
+    std::vector<Code> columns_;       // the codes, feature by feature: partitioning reads one
     std::vector<Histogram> partial_;  // of each member
     std::vector<Pair> pairs_;         // by row
+    std::vector<int32_t> all_;        // row numbers of a tree of all rows
     std::vector<int32_t> second_;     // row numbers of the second child while a range is partitioned
 };
 

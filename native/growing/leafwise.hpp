@@ -29,10 +29,10 @@ class Leafwise {
 
   public:
     // `max_leaves` 0: no limit. `shift`: the low bits of a pair's second number that count rows.
-    Leafwise(const RowList<Code>& rows, const Features& features, const Rules& rules, int64_t max_leaves, int shift,
+    Leafwise(GradientRows<Code>& rows, const Features& features, const Rules& rules, int64_t max_leaves, int shift,
              ThreadTeam& team)
-        : rows_(rows, features, team), features_(features), rules_(rules), max_leaves_(max_leaves), shift_(shift),
-          team_(team), nodes_(2), scanners_{{{features, rules, shift}, {features, rules, shift}}},
+        : rows_(rows), features_(features), rules_(rules), max_leaves_(max_leaves), shift_(shift), team_(team),
+          nodes_(2), scanners_{{{rows, features, rules, shift}, {rows, features, rules, shift}}},
           pool_(features.cells()) {}
 
     Nodes grow(uint64_t key) {
@@ -41,9 +41,13 @@ class Leafwise {
         root.others = rows_.other_rows();
         root.key = key;
         root.bounds = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-        root.cells = pool_.acquire();
-        rows_.count(root.cells, root.training);
-        root.totals = totals_of(root.cells);
+        if (rows_.few(root.training)) {
+            root.totals = unpacked(rows_.total(root.training), shift_);
+        } else {
+            root.cells = pool_.acquire();
+            rows_.count(root.cells, root.training);
+            root.totals = totals_of(root.cells);
+        }
         add_node(root, -1, 0);
         if (may_split(root)) root.split = scanners_[0].best(root);
         push(std::move(root));
@@ -64,7 +68,7 @@ class Leafwise {
         uint64_t key = 0;
         int32_t id = -1;
         Totals totals{};
-        Histogram cells;
+        Histogram cells;  // empty for few rows
         Split split;
         double total_gain() const { return split.gain * static_cast<double>(totals.total); }
     };
@@ -72,24 +76,36 @@ class Leafwise {
     // Finds the best split of a leaf from its cells; one per thread.
     class CellScanner {
       public:
-        CellScanner(const Features& features, const Rules& rules, int shift)
-            : features_(features), shift_(shift), scanner_(features, rules, 1), entries_(features.widest() + 1) {}
+        CellScanner(const GradientRows<Code>& rows, const Features& features, const Rules& rules, int shift)
+            : rows_(rows), features_(features), shift_(shift), scanner_(features, rules, 1),
+              entries_(features.widest() + 2), few_(features.widest() + 1) {}
         Split best(const Leaf& leaf) {
             const NodeFacts facts{&leaf.totals.sum, leaf.totals.total, leaf.totals.rows, leaf.bounds, leaf.key};
             return scanner_.best(facts, [&](int f) {
                 Entry* out = entries_.data();
+                if (leaf.cells.empty()) {
+                    rows_.each_code(leaf.training, f, few_, [&](int32_t code, const Pair& cell) {
+                        if (cell[1]) *out++ = Entry(make_key(code, 0), unpacked(cell, shift_));
+                    });
+                    return Span<Entry>{entries_.data(), out};
+                }
+                // Whether a cell has rows is unpredictable, so there is no branch on it.
                 const Pair* cell = leaf.cells.data() + features_.offset[f];
-                for (int32_t code = 0; code <= features_.n_codes[f]; ++code, ++cell)
-                    if ((*cell)[1]) *out++ = Entry(make_key(code, 0), unpacked(*cell, shift_));
+                for (int32_t code = 0; code <= features_.n_codes[f]; ++code, ++cell) {
+                    *out = Entry(make_key(code, 0), unpacked(*cell, shift_));
+                    out += (*cell)[1] != 0;
+                }
                 return Span<Entry>{entries_.data(), out};
             });
         }
 
       private:
+        const GradientRows<Code>& rows_;
         const Features& features_;
         int shift_;
         Scanner<Squares, Entry> scanner_;
         std::vector<Entry> entries_;
+        typename GradientRows<Code>::FewCells few_;
     };
 
     // The cells of the first feature contain every row.
@@ -190,18 +206,28 @@ class Leafwise {
 
     void split_totals(const Leaf& leaf, Leaf* children) {
         Pair left{};
-        const Pair* cell = leaf.cells.data() + features_.offset[leaf.split.feature];
-        for (size_t code = 0; code < slot_of_.size(); ++code)
-            if (slot_of_[code] == 0) left += cell[code];
+        if (leaf.cells.empty()) {
+            left = rows_.total(children[0].training);
+        } else {
+            const Pair* cell = leaf.cells.data() + features_.offset[leaf.split.feature];
+            for (size_t code = 0; code < slot_of_.size(); ++code)
+                if (slot_of_[code] == 0) left += cell[code];
+        }
         children[0].totals = unpacked(left, shift_);
         children[1].totals = leaf.totals;
         children[1].totals.subtract(children[0].totals);
     }
 
-    // The smaller child is counted, the larger is the parent minus the smaller.
+    // The smaller child is counted, the larger is the parent minus the smaller. Children of few rows need no histogram.
     void split_histogram(Leaf& leaf, Leaf* children) {
         const int small = children[1].training.size() < children[0].training.size();
         Leaf &smaller = children[small], &larger = children[1 - small];
+        if (rows_.few(larger.training)) return pool_.release(std::move(leaf.cells));
+        if (rows_.few(smaller.training)) {
+            rows_.subtract(leaf.cells, smaller.training);
+            larger.cells = std::move(leaf.cells);
+            return;
+        }
         smaller.cells = pool_.acquire();
         rows_.count(smaller.cells, smaller.training);
         larger.cells = std::move(leaf.cells);
@@ -210,7 +236,7 @@ class Leafwise {
         for (size_t i = 0; i < larger.cells.size(); ++i) cells[i] -= counted[i];
     }
 
-    GradientRows<Code> rows_;
+    GradientRows<Code>& rows_;
     const Features& features_;
     const Rules& rules_;
     const int64_t max_leaves_;

@@ -150,9 +150,11 @@ class OrderedSearch {
         for (const Entry *entry = known.first, *last = known.last - 1; entry < last; ++entry) {
             move(*entry);
             bool allowed = code_of(entry->key) != code_of(entry[1].key);
-            if constexpr (Sides::checks_sizes)
-                allowed = allowed & (rows >= min_rows) & (totals.rows - rows >= min_rows) & (weight >= min_weight) &
-                          (totals.weight - weight >= min_weight);
+            if constexpr (Sides::checks_sizes) {
+                if (rows < min_rows) continue;
+                if (totals.rows - rows < min_rows) break;
+                allowed = allowed & (weight >= min_weight) & (totals.weight - weight >= min_weight);
+            }
             if constexpr (constrained)
                 allowed = allowed && wide_enough(f, entry) &&
                           state_.monotone.allows_cut(f, left, weight, counts, totals.weight - weight);

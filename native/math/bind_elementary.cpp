@@ -32,10 +32,9 @@ Out<double> each(const In<double>& values, Function function) {
 #define HORNBEAM_WIDE
 #endif
 
-constexpr int64_t kBlock = 256;
+}  // namespace
 
-// Returns false, and computes nothing, if a number is outside the range of the fast formula. The check is the sign bit
-// of a difference, not a branch.
+// The check is the sign bit of a difference, not a branch.
 HORNBEAM_WIDE bool exp_block(const double* x, int64_t n, double* found) {
     constexpr uint64_t kMost = 0x4086200000000000ULL;  // the bits of 708
     uint64_t outside = 0;
@@ -45,6 +44,9 @@ HORNBEAM_WIDE bool exp_block(const double* x, int64_t n, double* found) {
     return true;
 }
 
+namespace {
+
+// As `exp_block`.
 HORNBEAM_WIDE bool log_block(const double* x, int64_t n, double* found) {
     constexpr uint64_t kLeast = 0x0010000000000000ULL, kMost = 0x7fefffffffffffffULL;  // normal numbers above 0
     uint64_t outside = 0;
@@ -61,8 +63,8 @@ HORNBEAM_WIDE bool log_block(const double* x, int64_t n, double* found) {
 template <class Block, class One>
 Out<double> in_blocks(const In<double>& values, Block block, One one) {
     return each(values, [&](const double* begin, const double* end, double* found) {
-        for (; begin < end; begin += kBlock, found += kBlock) {
-            const int64_t n = std::min<int64_t>(kBlock, end - begin);
+        for (; begin < end; begin += kExpBlock, found += kExpBlock) {
+            const int64_t n = std::min<int64_t>(kExpBlock, end - begin);
             if (!block(begin, n, found)) std::transform(begin, begin + n, found, one);
         }
     });

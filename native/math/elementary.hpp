@@ -120,6 +120,11 @@ inline double exp_inside(double x) {
     return rest * from_bits((to_bits(shifted) + 1023) << 52);
 }
 
+// exp of at most kExpBlock numbers, several at a time. Returns false, and computes nothing, if a number is outside the
+// range of `exp_inside`. Defined in bind_elementary.cpp.
+constexpr int64_t kExpBlock = 256;
+bool exp_block(const double* x, int64_t n, double* found);
+
 // 0 or infinity where the exact value is below or above every double.
 inline double exp_of(double x) {
     if (x >= -708 && x <= 709) return exp_inside(x);

@@ -23,7 +23,7 @@ from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Criterion, Missing
 from hornbeam.growing.grower import Grower
-from hornbeam.growing.leafwise import Leafwise
+from hornbeam.growing.leafwise import Leafwise, build_trees
 from hornbeam.kernels import _native
 from hornbeam.tree.route import route
 from support.examples import examples
@@ -35,9 +35,13 @@ ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missin
 def grow(table, bins, grower, n_jobs=1):
     encoded = EncodedTable.for_gradients(table, bins)
     gradients = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
-    order = np.arange(table.n_rows, dtype=np.int32)
-    spec = grower.terms(encoded)
-    return grower.grow(encoded, spec, gradients, order, len(order), key=0, n_jobs=n_jobs), encoded
+    terms = grower.terms(encoded)
+    return grower.grow(terms, gradients, None, table.n_rows, key=0, n_jobs=n_jobs), encoded
+
+
+def newton_tree(grown, encoded):
+    [tree] = build_trees([(grown, grown.newton(0.0))], encoded)
+    return tree
 
 
 @given(st.data())
@@ -52,7 +56,7 @@ def test_with_hessians_of_one_the_tree_is_the_regression_tree(data):
     bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=16)
     leaves, depth = data.draw(st.sampled_from([None, 2, 5])), data.draw(st.sampled_from([None, 3]))
     grown, encoded = grow(table, bins, Leafwise(leaves, depth, min_samples_leaf=1, corrected=False))
-    tree = grown.tree(grown.newton(0.0), encoded)
+    tree = newton_tree(grown, encoded)
     other = Grower(Criterion.SQUARED_ERROR, missing=Missing.LEARNED, max_depth=depth, max_leaf_nodes=leaves)
     expected = other.grow(table, bins)
     for name in ARRAYS:
@@ -80,7 +84,7 @@ def test_steps_fit_where_the_sum_of_equal_rows_is_about_a_power_of_two(n, expone
     scale = GradientScale(None if times is None else np.full(n, times, np.int32), None, n * (times or 1))
     gradients = scale.fixed_point(np.full(n, value), np.full(n, value))
     grower = Leafwise(min_samples_leaf=1)
-    grown = grower.grow(encoded, grower.terms(encoded), gradients, np.arange(n, dtype=np.int32), n, key=0)
+    grown = grower.grow(grower.terms(encoded), gradients, None, n, key=0)
     np.testing.assert_allclose(grown.sums[0], n * (times or 1) * value, rtol=1e-9)
 
 
@@ -92,16 +96,16 @@ def test_twelve_balanced_classes_are_boosted(n_rows):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_growing_does_not_change_the_shared_specification():
+def test_growing_does_not_change_the_shared_rules():
     X = np.random.default_rng(0).normal(size=(100, 2))
     table = Table.read(X, X[:, 0], target_kind=Kind.NUMERIC)
     bins, grower = Bins.fit(MemorySource(table), LocalEngine()), Leafwise()
     encoded = EncodedTable.for_gradients(table, bins)
-    spec = grower.terms(encoded)
-    before = spec.rules.__getstate__()
+    terms = grower.terms(encoded)
+    before = terms.rules.__getstate__()
     gradients = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
-    grower.grow(encoded, spec, gradients, np.arange(100, dtype=np.int32), 100, key=0)
-    assert spec.rules.__getstate__() == before
+    grower.grow(terms, gradients, None, 100, key=0)
+    assert terms.rules.__getstate__() == before
 
 
 def test_parameters_out_of_range_are_refused():
@@ -126,44 +130,48 @@ def test_parameters_out_of_range_are_refused():
         ({"n_train": 4}, "from 1 training row"),
         ({"shift": 0}, "a shift and threads"),
         ({"n_threads": 0}, "a shift and threads"),
-        ({"rules": _native.Rules()}, "leaves with weight"),
-        ({"codes": np.zeros((3, 2), np.uint8)}, "one code per feature"),
+        ({"rules": _native.Rules()}, "learned directions"),
+        ({"least_denominator": -1.0}, "0 or more"),
+        ({"dispersion": np.nan}, "0 or more"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(what, message):
     rules = _native.Rules()
-    rules.min_weight_leaf, rules.missing = 1, _native.Missing.learned
+    rules.missing = _native.Missing.learned
     columns = _native.Columns(np.array([2], np.int32), np.zeros(1, np.uint8), None, None, 1)
+    rows = _native.BoostingRows(np.array([[0], [1], [2]], np.uint8), columns)
+    with pytest.raises(ValueError, match="one code per feature"):
+        _native.BoostingRows(np.zeros((3, 2), np.uint8), columns)
     sound = {
-        "codes": np.array([[0], [1], [2]], np.uint8),
         "numerator": np.zeros(3),
         "denominator": None,
         "times": None,
         "order": np.arange(3, dtype=np.int32),
         "n_train": 3,
-        "columns": columns,
         "rules": rules,
         "numerator_scale": 1.0,
         "denominator_scale": 1.0,
         "shift": 2,
+        "least_denominator": 0.0,
+        "dispersion": 0.0,
         "max_leaves": 0,
         "key": 0,
         "n_threads": 1,
     }
-    assert len(_native.grow_leafwise(**sound)) == 2
+    assert len(rows.grow(**sound)) == 2
     with pytest.raises(ValueError, match=message):
-        _native.grow_leafwise(**sound | what)
+        rows.grow(**sound | what)
 
 
 def grown_digest(n_rows, n_jobs):
     X = np.random.default_rng(0).normal(size=(n_rows, 2))
     table = Table.read(X, X[:, 0] * X[:, 1], target_kind=Kind.NUMERIC)
     grown, encoded = grow(table, Bins.fit(MemorySource(table), LocalEngine()), Leafwise(), n_jobs)
-    return grown.tree(grown.newton(0.0), encoded).digest
+    return newton_tree(grown, encoded).digest
 
 
 def test_a_thousand_threads_grow_the_same_tree():
-    assert grown_digest(9000, n_jobs=1000) == grown_digest(9000, n_jobs=1)
+    assert grown_digest(100_000, n_jobs=1000) == grown_digest(100_000, n_jobs=1)  # a thread for 4096 rows
 
 
 def test_threads_that_the_system_refuses_do_not_change_the_tree():
@@ -178,10 +186,10 @@ import resource
 from pathlib import Path
 from growing.test_leafwise import grown_digest
 
-alone = grown_digest(500, n_jobs=1)
+alone = grown_digest(400_000, n_jobs=1)
 taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
-assert grown_digest(500, n_jobs=200) == alone
+assert grown_digest(400_000, n_jobs=200) == alone  # 97 threads
 """
     subprocess.run(
         [sys.executable, "-c", code],

@@ -105,7 +105,10 @@ WRITTEN = [
     ("grow", 0, "progress"),
     ("histogram", 0, "cells"),
     ("count_open", 0, "node"),
-    ("grow_leafwise", 0, "order"),
+    ("BoostingRows.grow", 0, "order"),
+    ("gradients_of_log_loss", 0, "gradient"),
+    ("gradients_of_softmax", 0, "hessian"),
+    ("add_values", 0, "scores"),
     ("count_parts", 0, "counts"),
     ("encode_uint8", 0, "out"),
     ("least_costs", 0, "least"),
@@ -180,10 +183,10 @@ def test_a_code_out_of_range_is_found_at_any_row(n_rows):
 
 
 def test_codes_of_boosting_out_of_range_are_rejected():
-    codes = example("grow_leafwise")["codes"].copy()
+    codes = example("BoostingRows.__init__")["codes"].copy()
     codes[-1] = 200
     with pytest.raises(ValueError, match="codes within their ranges"):
-        run("grow_leafwise", example("grow_leafwise", codes=codes))
+        run("BoostingRows.__init__", example("BoostingRows.__init__", codes=codes))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +258,7 @@ def test_rows_of_weight_0_are_not_split():
 )
 def test_gradients_that_do_not_fit_their_bits_are_rejected(wrong):
     with pytest.raises(ValueError, match=r"scales above 0|finite numerators"):
-        run("grow_leafwise", example("grow_leafwise", **wrong))
+        run("BoostingRows.grow", example("BoostingRows.grow", **wrong))
 
 
 @pytest.mark.parametrize(
@@ -270,7 +273,7 @@ def test_gradients_that_do_not_fit_their_bits_are_rejected(wrong):
     ],
 )
 @pytest.mark.parametrize(
-    "name", ["grow", "best_split", "best_per_feature", "choose_split", "grow_leafwise", "target_variance"]
+    "name", ["grow", "best_split", "best_per_feature", "choose_split", "BoostingRows.grow", "target_variance"]
 )
 def test_rules_are_checked_where_they_are_used(name, wrong):
     valid = example(name)

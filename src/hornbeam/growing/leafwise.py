@@ -1,9 +1,9 @@
 """Best-first growth of regression trees on gradients, from rows that are encoded once."""
 
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from hornbeam.data.encoded_rows import EncodedTable
 from hornbeam.errors import ParameterError
 from hornbeam.growing.settings import check_monotone, monotone_array
-from hornbeam.growing.tree_builder import build_skeleton
-from hornbeam.kernels.leafwise import Gradients, grow_leafwise
-from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules
+from hornbeam.growing.tree_builder import build_skeletons
+from hornbeam.kernels.leafwise import BoostingRows, Gradients, grow_leafwise
+from hornbeam.kernels.subtree import Columns, Missing, Nodes, Nominal, Rules, join_nodes
 from hornbeam.tree.level_order import level_order
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats, Indices
@@ -21,7 +21,6 @@ from hornbeam.typing import Counts, Floats, Indices
 _UNLIMITED = np.iinfo(np.int32).max
 _MINIMUM = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
 _MIN_HESSIAN = 1e-3  # of a leaf: with less, a Newton step is not reliable
-_MAX_STEPS = 2.0**61  # twice this still fits 64 bits
 
 
 class GrownTree(NamedTuple):
@@ -43,23 +42,48 @@ class GrownTree(NamedTuple):
         )
         return step
 
-    def tree(self, belief: Floats, encoded: EncodedTable) -> Tree:
-        """Build the tree that predicts these numbers, one per node."""
-        nodes, n_nodes = self.nodes, len(belief)
-        order = level_order(nodes.parent, nodes.slot)
-        # The kernel keeps the invariants; a step of a loss may be infinite, which the check reports.
-        make = Tree._unchecked if np.isfinite(belief).all() else Tree
-        return make(
+    def without_rows(self) -> Self:
+        """Drop the leaf of each row."""
+        return self._replace(node=np.empty(0, np.int32))
+
+
+def build_trees(grown: Sequence[tuple[GrownTree, Floats]], encoded: EncodedTable) -> list[Tree]:
+    """Build trees, each from its nodes and their predictions; all at once, which takes less time than one by one."""
+    if not grown:
+        return []
+    nodes, beliefs = join_nodes([one.nodes for one, _ in grown]), [belief for _, belief in grown]
+    begins = np.cumsum([0, *map(len, beliefs)])
+    order = level_order(nodes.parent, nodes.slot)
+    order = order[np.argsort(np.searchsorted(begins, order, side="right"), kind="stable")]
+    skeletons = build_skeletons(nodes, encoded.bins, order, begins)
+    arrays = {
+        "evidence": np.column_stack([nodes.evidence, np.zeros(len(order), np.int64)])[order],
+        "rows": nodes.rows[order],
+        "gain": nodes.gain[order],
+        "belief": np.concatenate(beliefs)[order, None],
+        "borrowed": np.zeros(len(order)),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    # The kernel keeps the invariants; a step of a loss may be infinite, which the check reports.
+    make: Callable[..., Tree] = Tree._unchecked if np.isfinite(arrays["belief"]).all() else Tree
+    return [
+        make(
             schema=encoded.table.schema,
-            skeleton=build_skeleton(nodes, encoded.bins, order),
-            evidence=np.column_stack([nodes.evidence[order], np.zeros(n_nodes, np.int64)]),
-            unit=self.unit,
-            rows=nodes.rows[order],
-            gain=nodes.gain[order],
-            belief=belief[order, None],
-            borrowed=np.zeros(n_nodes),
+            skeleton=skeleton,
+            unit=one.unit,
             history=(),
+            **{name: array[begin:end] for name, array in arrays.items()},
         )
+        for (one, _), skeleton, (begin, end) in zip(grown, skeletons, pairwise(begins.tolist()), strict=True)
+    ]
+
+
+class LeafwiseTerms(NamedTuple):
+    """What all trees of some rows share: the encoded rows, and the rules without the units of a tree."""
+
+    rows: BoostingRows
+    rules: Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +134,8 @@ class Leafwise:
             )
         check_monotone(self.monotonic_cst)
 
-    def terms(self, encoded: EncodedTable) -> GrowthSpec:
-        """Return the specification that all trees share; `grow` adds the units of each tree."""
+    def terms(self, encoded: EncodedTable) -> LeafwiseTerms:
+        """Return what all trees of some rows share; the codes must not change from then on."""
         rules = Rules()
         rules.nominal, rules.missing = Nominal.subset, Missing.learned
         rules.min_rows_leaf = self.min_samples_leaf
@@ -122,45 +146,51 @@ class Leafwise:
         rules.corrected = self.corrected and bool((encoded.bins.n_codes[encoded.bins.nominal] > 2).any())
         rules.rows_per_row = 1.0
         bins, monotone = encoded.bins, monotone_array(self.monotonic_cst, encoded.table.schema)
-        criterion = CRITERIA["squared_error"]
-        return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), monotone, None, 1, criterion, rules)
+        columns = Columns(bins.n_codes, bins.nominal.astype(np.uint8), monotone, None, 1)
+        return LeafwiseTerms(BoostingRows(encoded.codes, columns), rules)
 
     def grow(
         self,
-        encoded: EncodedTable,
-        spec: GrowthSpec,
+        terms: LeafwiseTerms,
         gradients: Gradients,
-        order: NDArray[np.int32],
+        order: NDArray[np.int32] | None,
         n_sampled: int,
         key: int,
         n_jobs: int = 1,
     ) -> GrownTree:
-        """Grow a tree from the first `n_sampled` rows of `order`.
+        """Grow a tree from the first `n_sampled` rows of `order`, None for all rows.
 
         The other rows are only sent to their leaves. `order` is reordered in place.
         """
-        rules = copy(spec.rules)  # the specification is shared by all trees
-        rules.numerator_unit, rules.unit = 1 / gradients.numerator_scale, 1 / gradients.denominator_scale
-        rules.min_weight_leaf = max(1, ceil(min(_MIN_HESSIAN / rules.unit, _MAX_STEPS)))
-        if rules.corrected:
-            rules.dispersion = _dispersion(gradients, order[:n_sampled])
-        spec = spec._replace(rules=rules)
+        sampled = slice(None) if order is None else order[:n_sampled]
+        dispersion = _dispersion(gradients, sampled) if terms.rules.corrected else 0.0
         nodes, node = grow_leafwise(
-            encoded.codes, gradients, order, n_sampled, spec, self.max_leaf_nodes, key, n_jobs
+            terms.rows,
+            gradients,
+            order,
+            n_sampled,
+            terms.rules,
+            _MIN_HESSIAN,
+            dispersion,
+            self.max_leaf_nodes,
+            key,
+            n_jobs,
         )
-        unit = np.array([rules.unit, rules.numerator_unit, 1.0])
+        unit = np.array([1 / gradients.denominator_scale, 1 / gradients.numerator_scale, 1.0])
         return GrownTree(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
 
 
-def _dispersion(gradients: Gradients, rows: NDArray[np.int32]) -> float:
+def _dispersion(gradients: Gradients, rows: NDArray[np.int32] | slice) -> float:
     """Mean square of the gradients over the mean hessian: the variance that the S-values assume.
 
     The sums are rounded to integer steps, so that they do not depend on the order of the rows.
     """
-    times = (
-        np.ones(len(rows), np.int64) if gradients.times is None else gradients.times[rows].astype(np.int64)
-    )
     gradient = gradients.numerator[rows]
+    times = (
+        np.ones(len(gradient), np.int64)
+        if gradients.times is None
+        else gradients.times[rows].astype(np.int64)
+    )
     largest = max(float(gradient.max()), -float(gradient.min()), np.finfo(float).tiny)
     squares = _sum(np.square(gradient / largest), times) * largest * largest
     hessians = (

@@ -1,9 +1,12 @@
 """Trees from the nodes of the kernels: level order, thresholds instead of codes, concatenated slot maps."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
@@ -87,24 +90,42 @@ def build_skeleton(
     thresholds: Mapping[int, float] = MappingProxyType({}),
 ) -> Skeleton:
     """Build a skeleton from nodes whose splits are on codes; ``order`` lists the nodes in level order."""
-    feature = nodes.feature[order]
-    threshold = _thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values)
+    splits = _splits(nodes, bins, order, at_values)
     if thresholds:
         place = np.argsort(order)
-        threshold[place[list(thresholds)]] = list(thresholds.values())
+        splits["threshold"][place[list(thresholds)]] = list(thresholds.values())
+    parent, first_child = parents_and_children(splits["n_children"])
+    return Skeleton._unchecked(parent=parent, first_child=first_child, **splits)
+
+
+def build_skeletons(nodes: Nodes, bins: Bins, order: np.ndarray, begins: Counts) -> list[Skeleton]:
+    """Build the skeletons of several trees at once; ``order[begins[i]:begins[i + 1]]`` is the level order of one."""
+    splits = _splits(nodes, bins, order, at_values=False)
+    slot_start, slot_of = splits.pop("slot_start"), splits.pop("slot_of")
+    skeletons = []
+    for begin, end in pairwise(begins.tolist()):
+        own = {name: array[begin:end] for name, array in splits.items()}
+        own["parent"], own["first_child"] = parents_and_children(own["n_children"])
+        own["slot_start"] = slot_start[begin : end + 1] - slot_start[begin]
+        own["slot_of"] = slot_of[slot_start[begin] : slot_start[end]]
+        skeletons.append(Skeleton._unchecked(**own))
+    return skeletons
+
+
+def _splits(nodes: Nodes, bins: Bins, order: np.ndarray, at_values: bool) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a skeleton that do not depend on the numbers of the nodes."""
+    feature = nodes.feature[order]
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
-    n_children = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(order))[order].astype(np.int32)
-    parent, first_child = parents_and_children(n_children)
-    return Skeleton._unchecked(
-        parent=parent,
-        first_child=first_child,
-        n_children=n_children,
-        feature=feature,
-        threshold=threshold,
-        slot_start=slot_start,
-        slot_of=slot_of,
-        missing_slot=nodes.missing_slot[order],
-    )
+    return {
+        "feature": feature,
+        "threshold": _thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values),
+        "slot_start": slot_start,
+        "slot_of": slot_of,
+        "n_children": np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(order))[order].astype(
+            np.int32
+        ),
+        "missing_slot": nodes.missing_slot[order],
+    }
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:

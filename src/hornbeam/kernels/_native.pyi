@@ -126,22 +126,27 @@ def lambdas(
     truncation: int,
     normalize: bool,
 ) -> tuple[Any, ...]: ...
-def grow_leafwise(
-    codes: NDArray[numpy.uint8] | NDArray[numpy.uint16],
-    numerator: NDArray[numpy.float64],
-    denominator: NDArray[numpy.float64] | None,
-    times: NDArray[numpy.int32] | None,
-    order: NDArray[numpy.int32],
-    n_train: int,
-    columns: Columns,
-    rules: Rules,
-    numerator_scale: float,
-    denominator_scale: float,
-    shift: int,
-    max_leaves: int,
-    key: int,
-    n_threads: int,
-) -> tuple[Any, ...]: ...
+
+class BoostingRows:
+    def __init__(self, codes: NDArray[numpy.uint8] | NDArray[numpy.uint16], columns: Columns) -> None: ...
+    def grow(
+        self,
+        numerator: NDArray[numpy.float64],
+        denominator: NDArray[numpy.float64] | None,
+        times: NDArray[numpy.int32] | None,
+        order: NDArray[numpy.int32] | None,
+        n_train: int,
+        rules: Rules,
+        numerator_scale: float,
+        denominator_scale: float,
+        shift: int,
+        least_denominator: float,
+        dispersion: float,
+        max_leaves: int,
+        key: int,
+        n_threads: int,
+    ) -> tuple[Any, ...]: ...
+
 def descend(
     codes: NDArray[numpy.uint8] | NDArray[numpy.uint16],
     columns: Columns,
@@ -226,6 +231,22 @@ def fit_log_odds(
     ridge: float,
     sweeps: int,
 ) -> tuple[Any, ...]: ...
+def gradients_of_log_loss(
+    score: NDArray[numpy.float64],
+    target: NDArray[numpy.int32],
+    gradient: NDArray[numpy.float64],
+    hessian: NDArray[numpy.float64],
+) -> None: ...
+def gradients_of_softmax(
+    scores: NDArray[numpy.float64],
+    target: NDArray[numpy.int32],
+    factor: float,
+    gradient: NDArray[numpy.float64],
+    hessian: NDArray[numpy.float64],
+) -> None: ...
+def add_values(
+    scores: NDArray[numpy.float64], values: NDArray[numpy.float64], node: NDArray[numpy.int32]
+) -> float: ...
 
 class Router:
     def __init__(

@@ -16,6 +16,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.leafwise import GrownTree
 from hornbeam.kernels.elementary import exp, log
+from hornbeam.kernels.leafwise import log_loss_gradients, softmax_gradients
 from hornbeam.typing import Bools, Floats
 
 _RAREST = 1e-15  # the probability of a class without rows
@@ -183,8 +184,7 @@ class BinaryLogLoss(Loss):
 
     def negative_gradients(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
         """Compute the class indicator minus the probability p, and p (1 - p)."""
-        probability = 1.0 / (1.0 + exp(-scores))
-        return target - probability, probability * (1.0 - probability)
+        return log_loss_gradients(np.ascontiguousarray(scores), np.asarray(target, np.int32))
 
     def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
         """Compute minus the logarithm of the probability of the row's class."""
@@ -224,11 +224,8 @@ class SoftmaxLoss(Loss):
 
     def negative_gradients(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
         """Compute the class indicators minus the probabilities p, and K / (K - 1) times p (1 - p)."""
-        probability = _softmax(scores)
-        gradient = -probability
-        gradient[target, np.arange(len(target))] += 1.0
         factor = self.n_classes / max(1, self.n_classes - 1)
-        return gradient, factor * probability * (1.0 - probability)
+        return softmax_gradients(np.ascontiguousarray(scores), np.asarray(target, np.int32), factor)
 
     def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
         """Compute minus the logarithm of the probability of the row's class."""

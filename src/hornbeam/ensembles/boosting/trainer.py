@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -18,9 +19,9 @@ from hornbeam.ensembles.boosting.early_stopping import EarlyStopping, Validation
 from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.ensembles.boosting.losses import LeafInputs, Loss
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing.leafwise import Leafwise
+from hornbeam.growing.leafwise import GrownTree, Leafwise, build_trees
+from hornbeam.kernels.leafwise import add_values
 from hornbeam.kernels.subtree import child_key
-from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Codes, Counts, Floats
 
 _LARGEST_RATE = 100.0
@@ -185,7 +186,7 @@ class _Rows:
         self.loss, self.table, self.n_jobs = boosting.loss, table, n_jobs
         bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=boosting.max_bins)
         self.encoded = EncodedTable.for_gradients(table, bins, n_jobs)
-        self.spec = boosting.grower.terms(self.encoded)
+        self.terms = boosting.grower.terms(self.encoded)
         self.gradient_scale = GradientScale.of(table)
         self.weight = self.gradient_scale.weight
         target = table.target if table.numeric_target is None else table.numeric_target.values
@@ -229,11 +230,11 @@ class _Run:
         self._initial_score = constant if start is None else np.zeros_like(constant)
         n_rows = rows.table.n_rows
         self.scores = np.repeat(constant[:, None], n_rows, axis=1) if start is None else start.copy()
-        self._rounds: list[tuple[Tree, ...]] = []
+        self._grown: list[tuple[GrownTree, Floats]] = []  # with their predictions, tree by tree of each round
 
     def advance(self) -> None:
         """Grow the trees of one round on the gradients at the current scores."""
-        boosting, rows, number = self._boosting, self._rows, len(self._rounds)
+        boosting, rows, number = self._boosting, self._rows, self._n_rounds
         loss, grower, sampled = boosting.loss, boosting.grower, self.kept
         if boosting.subsample < 1.0 and rows.sampler is not None:
             sampled = rows.sampler.sample(number, boosting.subsample, self.kept)
@@ -244,40 +245,42 @@ class _Run:
                 f"negative_gradients of {type(loss).__name__} returned arrays of the shapes {shapes}; expected the "
                 f"shape of the scores, {self.scores.shape}, and None for hessians of 1."
             )
-        trees = []
         for output in range(loss.n_outputs):
             gradients = rows.gradient_scale.fixed_point(
                 gradient[output], None if hessian is None else hessian[output]
             )
             key = child_key(child_key(boosting.seed, number), output)
             order, n_sampled = self._order(sampled)
-            grown = grower.grow(rows.encoded, rows.spec, gradients, order, n_sampled, key, rows.n_jobs)
+            grown = grower.grow(rows.terms, gradients, order, n_sampled, key, rows.n_jobs)
             inputs = LeafInputs(
                 grown, grower.l2_regularization, self.scores[output], rows.target, rows.weight, sampled
             )
-            belief = boosting.learning_rate * loss.leaf_values(inputs)
-            self.scores[output] += belief[grown.node]
-            self._check_scores(output)
-            trees.append(grown.tree(belief, rows.encoded))
-        self._rounds.append(tuple(trees))
+            belief = np.ascontiguousarray(boosting.learning_rate * loss.leaf_values(inputs), np.float64)
+            self._check_scores(add_values(self.scores[output], belief, grown.node))
+            self._grown.append((grown.without_rows(), belief))
 
-    def _check_scores(self, output: int) -> None:
-        """Raise an error if a score is too large to compute gradients from."""
+    def _check_scores(self, largest: float) -> None:
+        """Raise an error if the largest absolute score is too large to compute gradients from."""
         most = self._boosting.loss.max_score
-        if not np.abs(self.scores[output]).max() <= most:
+        if not largest <= most:
             raise ParameterError(
-                f"learning_rate={self._boosting.learning_rate}: in round {len(self._rounds) + 1} scores of some rows "
+                f"learning_rate={self._boosting.learning_rate}: in round {self._n_rounds + 1} scores of some rows "
                 f"are beyond {most:g}, so boosting diverges. Pass a smaller rate, 0.1 say."
             )
 
-    def _order(self, sampled: Bools | None) -> tuple[NDArray[np.int32], int]:
-        """List the sampled rows, then the others, and count the sampled rows."""
-        n_rows = self._rows.table.n_rows
+    def _order(self, sampled: Bools | None) -> tuple[NDArray[np.int32] | None, int]:
+        """List the sampled rows, then the others; None for all rows. Count the sampled rows."""
         if sampled is None:
-            return np.arange(n_rows, dtype=np.int32), n_rows
+            return None, self._rows.table.n_rows
         rows = np.flatnonzero(sampled)
         return np.concatenate([rows, np.flatnonzero(~sampled)]).astype(np.int32), len(rows)
 
+    @property
+    def _n_rounds(self) -> int:
+        return len(self._grown) // self._boosting.loss.n_outputs
+
     def boosted(self, n_rounds: int) -> BoostedTrees:
-        """Return the first rounds."""
-        return BoostedTrees(self._rows.table.schema, self._initial_score, tuple(self._rounds[:n_rounds]))
+        """Build the trees of the first rounds."""
+        n = self._boosting.loss.n_outputs
+        rounds = tuple(batched(build_trees(self._grown[: n * n_rounds], self._rows.encoded), n))
+        return BoostedTrees(self._rows.table.schema, self._initial_score, rounds)
