@@ -176,7 +176,7 @@ def test_the_text_has_each_term_once_below_its_node():
 
 
 def test_a_table_of_leaves_has_the_terms_of_their_paths():
-    """A term of a node above the leaf says for which rows it holds."""
+    """The rows of a term of a node above the leaf are named."""
     (terms,) = path_terms_texts(three_levels(), [3])
     assert terms == [
         "for all rows: late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -163,8 +164,8 @@ def read_style() -> str:
 
 
 def read_scripts(names: Iterable[str]) -> str:
-    """Concatenate scripts of the page; those of `DRAWING` need a constant `data` (`payload`)."""
-    return "".join(_read(f"{name}.js") for name in names)
+    """Concatenate scripts of the page, without lines of comments; those of `DRAWING` need a constant `data`."""
+    return re.sub(r"(?m)^ *//.*\n", "", "".join(_read(f"{name}.js") for name in names))
 
 
 @cache
