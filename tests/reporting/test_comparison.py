@@ -55,7 +55,7 @@ def test_pictures_have_the_net_benefit(compared):
     assert dashes == [0, 1]
     heights = {}
     for line, name in zip(lines, found.models, strict=True):
-        points = np.array(line.split(), float).reshape(-1, 2)
+        points = np.array(line.replace("M", " ").split(), float).reshape(-1, 2)
         at = np.abs(points[:, 0] - (44 + 0.2 * 300)).argmin()
         heights[name] = points[at, 1]
     none = float(re.findall(r'class="ideal" d="M44 ([\d.]+)H', picture)[0])

@@ -123,6 +123,10 @@ def score_changes(
     DataError
         If there are no rows, or they have no target.
 
+    See Also
+    --------
+    compare : Models of any kind, from their probabilities, with intervals.
+
     Examples
     --------
     >>> from hornbeam import TreeRegressor

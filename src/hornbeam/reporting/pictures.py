@@ -82,8 +82,9 @@ def net_benefits(thresholds: Floats, curves: Sequence[Floats], every: Floats, la
     ticks = [(step * at - low) / (high - low) for at in range(int(highest / step) + 1)]
 
     def path(values: Floats) -> str:
-        seen = values >= low
-        return _line(thresholds[seen], (values[seen] - low) / (high - low))
+        seen = np.flatnonzero(values >= low)  # a line ends where it leaves the picture
+        runs = np.split(seen, np.flatnonzero(np.diff(seen) > 1) + 1)
+        return "".join(_line(thresholds[run], (values[run] - low) / (high - low)) for run in runs if len(run))
 
     side = f"translate(11 {_TOP + _SIDE / 2}) rotate(-90)"
     grid = [f"M{_x(0):g} {_y(t):.1f}H{_x(1):g}" for t in ticks]

@@ -62,12 +62,10 @@ def comparison_section(found: ModelComparison | None) -> Markup | None:
         ]
         thresholds, benefits = found._net_benefits()
         curves = [benefits[name] for name, _ in drawn]
-        keys = [element("li", line_key(at), name) for at, (name, _) in enumerate(drawn)]
-        keys += [element("li", line_key(None), ALERT_ALL)]
+        keys = [element("div", line_key(at), name) for at, (name, _) in enumerate(drawn)]
+        keys.append(element("div", line_key(None), ALERT_ALL))
         picture = net_benefits(thresholds, curves, benefits[ALERT_ALL], "Decision curve")
         caption = f"Decision curve: alerts from a probability of {of} on"
-        figures += [
-            element("figure", picture, element("figcaption", caption), element("ul", *keys, class_="keys"))
-        ]
+        figures.append(element("figure", picture, element("figcaption", caption, *keys)))
         parts.append(element("div", *figures, class_="figures"))
     return section("comparison", "Beside other models", *parts, wide=True)
