@@ -23,6 +23,7 @@ ALLOWED = {
     ("data/numeric_target.py", "math.log10"): "a divisor that a message recommends",
     ("pruning/raising.py", "math.fsum"): "correctly rounded, on every machine",
     ("data/target_copies.py", "@"): "a correlation that is warned about",
+    ("data/row_order.py", "np.einsum"): "64-bit integers, whose sums are exact modulo 2**64",
     ("smoothing/borrowing.py", "np.exp"): "pseudo-counts that an explanation shows",
     ("smoothing/borrowing.py", "np.log"): "pseudo-counts that an explanation shows",
     ("tree/importance.py", "**"): "importances that are shown",
