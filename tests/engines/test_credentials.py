@@ -176,6 +176,7 @@ def test_no_call_shows_credentials(at, files, caplog, capfd):
 
 ORDINARY = {
     "model": "model.hornbeam",
+    "models": "model.hornbeam",
     "old": "model.hornbeam",
     "new": "model.hornbeam",
     "data": "rows.parquet",
