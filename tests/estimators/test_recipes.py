@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, TreeClassifier
 from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
 from hornbeam.growing.criterion import Criterion
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HDP, HGS, Laplace
@@ -130,6 +131,13 @@ def test_random_state_changes_only_the_folds_and_threads_nothing():
     assert len({str(other.history[0]) for other in dealt}) == 1
     plain = [TreeClassifier("cart", random_state=seed).fit(X, y).tree_.digest for seed in (None, 3)]
     assert plain[0] == plain[1]
+
+
+def test_a_tolerance_in_percent_is_refused():
+    with pytest.raises(
+        ParameterError, match=r"tolerance=5: expected a share from 0 to 1\. Pass 0\.05 for 5 %"
+    ):
+        TreeClassifier(tolerance=5).fit(X, y)
 
 
 def test_tolerance_makes_trees_smaller():

@@ -151,6 +151,8 @@ def tree_fitter(
 
         fitter = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
     tolerance = number("tolerance", parameters.tolerance)
+    if tolerance > 1:  # 5 is meant as 5 %
+        raise parameter_error("tolerance", parameters.tolerance, "a share from 0 to 1", "Pass 0.05 for 5 %.")
     number("fidelity", parameters.fidelity, 0.98)
     if not cross_fitted:
         return fitter
