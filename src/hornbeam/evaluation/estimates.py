@@ -45,7 +45,9 @@ class Estimate:
 
     def error(self, group: Counts | None = None) -> float:
         """Return the standard error, of independent rows or groups; NaN for fewer than two."""
-        parts, scale = unit_scaled(group_sums(self.influence, group))
+        return self._error(*unit_scaled(group_sums(self.influence, group)))
+
+    def _error(self, parts: Floats, scale: float) -> float:
         n = len(parts)
         if n < 2:
             return np.nan
@@ -58,10 +60,13 @@ class Estimate:
 
         With a `span`, the ends of what the score can be, it is that of the log odds between them.
         """
-        freedom = self._freedom(group)
+        if np.isnan(self.value):
+            return np.nan, np.nan
+        parts, scale = unit_scaled(group_sums(self.influence, group))
+        freedom = self._freedom(parts)
         if np.isnan(freedom):
             return np.nan, np.nan
-        half = float(stdtrit(freedom, (1 + level) / 2)) * self.error(group)
+        half = float(stdtrit(freedom, (1 + level) / 2)) * self._error(parts, scale)
         if span is None:
             return self.value - half, self.value + half
         least, width = span[0], span[1] - span[0]
@@ -70,15 +75,12 @@ class Estimate:
         low, high = least + width * expit(odds)
         return float(low), float(high)
 
-    def _freedom(self, group: Counts | None) -> float:
+    def _freedom(self, parts: Floats) -> float:
         """Return the degrees of freedom of the error, which are few if few rows or groups have most of the influence.
 
         They are those of a chi-squared variable that varies as much as the estimated variance (Satterthwaite), by the
         fourth moment; at most one less than the rows or groups.
         """
-        if np.isnan(self.value):
-            return np.nan
-        parts, _ = unit_scaled(group_sums(self.influence, group))
         n, second, fourth = len(parts), float((parts**2).mean()), float((parts**4).mean())
         if not second > 0:
             return float(n - 1) if self.unseen else np.nan
@@ -91,9 +93,7 @@ NOTHING = Estimate(np.nan, np.zeros(0))
 
 def group_sums(values: Floats, group: Counts | None) -> Floats:
     """Sum values of rows over each group; without groups, return them as they are."""
-    if group is None:
-        return values
-    return np.bincount(np.unique(group, return_inverse=True)[1], values)
+    return values if group is None else np.bincount(np.unique(group, return_inverse=True)[1], values)
 
 
 def mean_estimate(values: Floats, weight: Floats, reach: Floats | None = None) -> Estimate:
