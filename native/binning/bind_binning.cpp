@@ -170,7 +170,7 @@ Out<int64_t> equal_bins_of(const In<int64_t>& counts, int64_t max_bins) {
     return to_numpy(equal_bins(counts.data(), counts.size(), max_bins));
 }
 
-// Calls `action` with the number and the values of each column, numbers or codes.
+// Calls `action(f, column)` for each column f, of float64 numbers or of int32 codes.
 template <class Action>
 void each_column(const nb::tuple& items, Action action) {
     size_t f = 0;

@@ -40,8 +40,8 @@ class DistinctValues {
     std::vector<uint64_t> places_;
 };
 
-// Shares of pairs of a row inside a class and a row outside, whose values are equal, or in order; and of rows inside
-// with the value of the row before.
+// Row i inside a class is compared with row i outside: the share of pairs with equal values, and of those with the
+// smaller value inside. `repeated`: the share of rows inside whose value is that of the previous row inside.
 struct PairShares {
     double equal, below, repeated;
 };

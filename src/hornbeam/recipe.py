@@ -107,7 +107,7 @@ class RecipeFitter:
         if n_jobs == 1 or not self.limits.rows_to_learn or codes.nbytes > _MOST_COPIED:
             finisher = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
             return grow_in_memory(recipe.grower, table, bins, codes, n_jobs=n_jobs, watch=watch), finisher
-        # Much of learning is done by one thread. The tree grows beside it, and reorders the codes.
+        # Learning leaves threads idle, so the tree grows at the same time; it reorders the codes, hence a copy.
         pool = Pool(1)
         try:
             learning = pool.submit(self.learn, recipe, table, bins, codes.copy(), n_jobs=n_jobs)

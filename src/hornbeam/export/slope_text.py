@@ -169,7 +169,7 @@ def path_terms(tree: Tree, node: int) -> tuple[NodeTerm, ...]:
 
 
 def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[NodeTerm, ...]:
-    """Return the terms of a node from a table of slopes, one per feature; on a path, one per feature and node."""
+    """Return the terms of a node in a table of slopes: one per feature, on a path one per feature and node."""
     if not len(slopes):  # the usual case, for every node of a large tree
         return ()
     found = []
