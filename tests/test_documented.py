@@ -80,7 +80,7 @@ def test_limits_of_synthetic_rows():
     for text in (said("guide/distillation.md"), " ".join(hornbeam.TreeClassifier.__doc__.split())):
         for number in (many.least, many.most, few.most):
             assert f"{number:,}" in text
-        assert f"{synthetic_rows._MOST_VALUES // 10**6} million values" in text
+        assert f"{synthetic_rows.SyntheticRows().most_values // 10**6} million values" in text
         assert re.search(rf"`max_leaf_nodes` (up to|is at most) {MOST_SEARCHED}\b", text)
 
 

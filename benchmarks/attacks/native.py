@@ -220,6 +220,13 @@ NUMERIC_TERMS = TERMS | {
     "category": ints(-1, -1, -1),
     "regression": True,
 }
+TAUGHT: dict[str, object] = {
+    "label": np.array([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]]),
+    "weight": floats(0.25, 0.25, 0.5),
+    "parent": ints(-1, 0, 0),
+    "node_of_end": ints(1, 2),
+    "start": longs(0, 2, 3),
+}
 SOFT_ROWS = {
     "codes": np.array([[0, 0], [1, 1], [2, 0], [3, 2], [1, 2], [0, 1]], np.uint8),
     "weight": np.arange(1, 7, dtype=np.int32),
@@ -413,15 +420,21 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "encode_uint8": [ENCODE | {"out": np.zeros((4, 2), np.uint8)}],
         "exp": [ONE],
         "exp2": [ONE],
-        "fit_log_odds": [
+        "fit_base": [
             {
+                "score": np.array([[0.5, -0.5], [1.0, 0.0], [0.0, 2.0]]),
+                "label": TAUGHT["label"],
+                "weight": TAUGHT["weight"],
+                "steps": 5,
+            }
+        ],
+        "fit_node_terms": [
+            TAUGHT
+            | {
                 "values": np.array([[-1.0], [0.5], [1.0]]),
-                "probability": np.array([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]]),
-                "weight": np.ones(3),
-                "low": floats(-1),
-                "high": floats(1),
+                "node_of_term": ints(0),
                 "ridge": 0.01,
-                "sweeps": 5,
+                "steps": 5,
             }
         ],
         "frontiers": [SHAPE],
@@ -481,7 +494,21 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
                 "n_threads": 2,
             }
         ],
-        "select_terms": [SOFT_ROWS],
+        "select_node_terms": [
+            TAUGHT
+            | {
+                "codes": np.array([[0, 1], [1, 2], [2, 0]], np.uint8),
+                "n_codes": ints(2, 2),
+                "nominal": np.array([False, True]),
+                "value": floats(0.5, 3.0, 1.0, 1.0),
+                "most_terms": 2,
+                "rounds": 2,
+                "least_share": 0.0,
+                "least_gain": 0.0,
+                "ridge": 0.01,
+                "steps": 5,
+            }
+        ],
         "rank_columns": [{"columns": NUMBERS, "at": ints(2, 0), "out": np.zeros((4, 3), np.uint16)}],
         "dot": [{"one": floats(0.5, -1.0), "other": floats(3.0, 0.1)}],
         "compare_rows": [{"columns": NUMBERS, "inside": longs(0, 2), "outside": longs(3, 1)}],

@@ -17,6 +17,7 @@ void bind_slopes(nanobind::module_& module);
 void bind_splits(nanobind::module_& module);
 void bind_subtree(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
+void bind_terms(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
     nanobind::set_leak_warnings(false);  // a traceback that outlives the interpreter would make nanobind print warnings
@@ -36,4 +37,5 @@ NB_MODULE(_native, module) {
     bind_splits(module);
     bind_subtree(module);
     bind_sweep(module);
+    bind_terms(module);
 }

@@ -1,11 +1,10 @@
-// Bindings of the search for a small tree and of the models of its leaves, with checks of their arguments.
+// Binding of the search for a small tree, with checks of its arguments.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
 
 #include "bindings/arrays.hpp"
 #include "bindings/checks.hpp"
-#include "lookahead/log_odds.hpp"
 #include "lookahead/search.hpp"
 
 namespace hornbeam {
@@ -118,49 +117,6 @@ nb::tuple search_tree(const Matrix<const uint8_t>& codes, const In<int32_t>& wei
     return nb::make_tuple(to_numpy(std::move(feature)), to_numpy(std::move(left), {n, size_t{kMostCodes}}));
 }
 
-nb::tuple select_terms(const Matrix<const uint8_t>& codes, const In<int32_t>& weight, const In<int32_t>& counted,
-                       const Matrix<const int32_t>& share, const In<int32_t>& n_codes, const In<bool>& nominal,
-                       const In<int16_t>& value, int most_terms, double least_share, double ridge, double cut_off) {
-    expect(codes.shape(0) > 0 && codes.shape(0) <= kMostRows, "from 1 to 2**26 rows expected");
-    std::vector<int32_t> feature, category;
-    {
-        nb::gil_scoped_release release;
-        const Arguments arguments = checked(codes, weight, counted, share, n_codes, nominal, value);
-        const SoftRows rows = arguments.rows();
-        const LeafRules rules = leaf_rules(most_terms, least_share, ridge, cut_off, 1, 0);
-        std::vector<int> members(codes.shape(0));
-        for (size_t i = 0; i < members.size(); ++i) members[i] = static_cast<int>(i);
-        const LeafModel model = CutScan(rows, rules).leaf({members.data(), members.data() + members.size()});
-        for (int t = 0; t < model.terms.size; ++t) {
-            feature.push_back(model.terms.at[t].feature);
-            category.push_back(model.terms.at[t].category);
-        }
-    }
-    return nb::make_tuple(to_numpy(std::move(feature)), to_numpy(std::move(category)));
-}
-
-nb::tuple fit_log_odds(const Matrix<const double>& values, const Matrix<const double>& probability,
-                       const In<double>& weight, const In<double>& low, const In<double>& high, double ridge,
-                       int sweeps) {
-    const size_t n = values.shape(0), m = values.shape(1), k = probability.shape(1);
-    expect(n > 0 && m <= kMostTerms && k > 0 && k <= (1 << 16), "rows, at most 3 terms and classes expected");
-    expect(probability.shape(0) == n && weight.size() == n, "probabilities and a weight for each row expected");
-    expect(low.size() == m && high.size() == m, "two limits for each term expected");
-    expect(ridge > 0 && sweeps >= 0 && sweeps <= 10'000, "a ridge above 0 and at most 10,000 sweeps expected");
-    expect_within(values, -1e6, 1e6, "values up to 1e6 expected");
-    expect_within(low, -1e6, 1e6, "limits up to 1e6 expected");
-    expect_within(high, -1e6, 1e6, "limits up to 1e6 expected");
-    expect_within(probability, 0.0, 1.0, "probabilities expected");
-    expect_within(weight, 1e-6, 1e12, "weights from 1e-6 to 1e12 expected");
-    LogOdds model(values.data(), probability.data(), weight.data(), static_cast<int64_t>(n), static_cast<int>(m),
-                  static_cast<int>(k));
-    {
-        nb::gil_scoped_release release;
-        model.fit(ridge, sweeps, low.data(), high.data());
-    }
-    return nb::make_tuple(to_numpy(std::move(model.slopes()), {m, k}), to_numpy(std::move(model.centres())));
-}
-
 }  // namespace
 
 }  // namespace hornbeam
@@ -173,9 +129,4 @@ void bind_lookahead(nanobind::module_& module) {
                nb::arg("ridge"), nb::arg("cut_off"), nb::arg("min_weight"), nb::arg("min_counted"),
                nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("n_candidates"), nb::arg("per_feature"),
                nb::arg("apart"), nb::arg("overgrowth"), nb::arg("n_threads"));
-    module.def("select_terms", &select_terms, nb::arg("codes"), nb::arg("weight"), nb::arg("counted"), nb::arg("share"),
-               nb::arg("n_codes"), nb::arg("nominal"), nb::arg("value"), nb::arg("most_terms"), nb::arg("least_share"),
-               nb::arg("ridge"), nb::arg("cut_off"));
-    module.def("fit_log_odds", &fit_log_odds, nb::arg("values"), nb::arg("probability"), nb::arg("weight"),
-               nb::arg("low"), nb::arg("high"), nb::arg("ridge"), nb::arg("sweeps"));
 }

@@ -99,9 +99,11 @@ def test_the_slopes_of_a_linear_target_are_its_coefficients():
     rng = np.random.default_rng(0)
     X = rng.random((500, 3))
     y = 3 * X[:, 0] - 2 * X[:, 2]
-    slopes = TreeRegressor("readable", max_leaf_nodes=2).fit(X, y).tree_.slopes
-    assert slopes.feature.tolist() == [0, 2, 0, 2]
-    np.testing.assert_allclose(slopes.slope[:, 0], [3, -2, 3, -2], rtol=0.2)
+    regressor = TreeRegressor("readable", max_leaf_nodes=2).fit(X, y)
+    slopes = regressor.tree_.slopes
+    assert set(slopes.feature.tolist()) == {0, 2}
+    np.testing.assert_allclose(slopes.slope[:, 0], np.where(slopes.feature == 0, 3, -2), rtol=0.05)
+    assert regressor.score(X, y) > 0.99
 
 
 def test_a_file_gives_the_same_predictions(tmp_path):
@@ -188,10 +190,12 @@ def test_weights_may_differ_by_any_factor(light):
 
 
 def test_terms_of_hundreds_of_categories_are_in_order():
-    code = np.arange(1800) % 600
+    rng = np.random.default_rng(0)
+    code = np.where(rng.random(1800) < 0.5, rng.integers(0, 6, 1800), np.arange(1800) % 600)
     X = pd.DataFrame({"town": pd.Categorical([f"c{number}" for number in code])})
-    X["noise"] = np.random.default_rng(0).normal(size=1800)
-    slopes = TreeRegressor("readable", max_leaf_nodes=4, slopes=3).fit(X, code.astype(float)).tree_.slopes
+    X["noise"] = rng.normal(size=1800)
+    y = np.where(code < 6, 100.0 * code, 0.0) + X["noise"]
+    slopes = TreeRegressor("readable", max_leaf_nodes=4, slopes=3).fit(X, y).tree_.slopes
     assert (slopes.category >= 0).sum() > 1
 
 

@@ -306,7 +306,8 @@ def test_rows_that_are_added_and_removed_again_change_nothing(slopes, seed):
     other = np.where(y == "yes", "no", "yes")
     model.update(X[:40], other[:40])
     assert model.tree_.evidence[0].sum() == tree.evidence[0].sum() + 40
-    assert np.abs(model.predict_proba(X) - before).max() > 0.1
+    # With terms, a leaf that the terms and the teacher make sure of changes less.
+    assert np.abs(model.predict_proba(X) - before).max() > (0.01 if slopes else 0.1)
     model.forget(X[:40], other[:40])
     assert model.tree_.digest == tree.digest
     assert np.array_equal(model.predict_proba(X), before)

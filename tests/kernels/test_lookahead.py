@@ -1,15 +1,13 @@
-"""The kernels of small trees against slow twins: all cuts, forward selection, logistic regression."""
+"""The kernel of small trees against a slow twin that compares all cuts."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 
-from hornbeam.kernels.lookahead import UNIT_VALUE, LeafRules, SearchRules, SoftRows, fit_log_odds
+from hornbeam.kernels.lookahead import UNIT_VALUE, LeafRules, SearchRules, SoftRows
 from support.examples import examples
 
 STEPS = 64
@@ -116,99 +114,6 @@ def test_threads_and_the_order_of_rows_change_nothing(seed, n_terms):
     for other in (rows.search(rules, leaf, n_jobs=3), rows.take(order).search(rules, leaf)):
         for one, two in zip(rows.search(rules, leaf), other, strict=True):
             np.testing.assert_array_equal(one, two)
-    for one, two in zip(rows.terms(leaf), rows.take(order).terms(leaf), strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-def columns_of(rows, cut_off):
-    """The candidate terms as columns, clipped as in the kernel: (feature, category) and values."""
-    found = {}
-    for feature, n in enumerate(rows.n_codes.tolist()):
-        code = rows.codes[:, feature]
-        if rows.nominal[feature]:
-            for category in range(int(n == 2), n):
-                found[feature, category] = np.where(code == category, float(UNIT_VALUE), 0.0)
-            continue
-        value = rows.value[feature * (n + 1) :][: n + 1].astype(float)
-        weight = np.bincount(code, rows.weight, minlength=n + 1)[:n]
-        low = int((np.cumsum(weight) <= cut_off * weight.sum()).sum())
-        high = n - 1 - int((np.cumsum(weight[::-1]) <= cut_off * weight.sum()).sum())
-        clipped = value[np.clip(code, low, max(low, high))]
-        found[feature, -1] = np.where(code == n, 0.0, clipped)
-    return found
-
-
-@examples(60)
-@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.0, 0.05, 0.2]))
-def test_terms_are_those_of_forward_selection(seed, n_terms, n_channels, cut_off):
-    rows = random_rows(seed, n=120, n_numeric=4, n_channels=n_channels)
-    rules = LeafRules(n_terms, least_share=0.02, ridge=1e-6, cut_off=cut_off)
-    weight, target = rows.weight.astype(float), rows.share / rows.weight[:, None]
-    columns = columns_of(rows, cut_off)
-
-    def distance(chosen):
-        """The squared distance of the best linear function of the chosen terms."""
-        X = np.column_stack([np.ones(len(weight)), *(columns[term] for term in chosen)])
-        root = np.sqrt(weight)[:, None]
-        fit = np.linalg.lstsq(X * root, target * root, rcond=None)[0]
-        return (((target - X @ fit) * root) ** 2).sum()
-
-    squared = (rows.share**2).sum(axis=1) // rows.weight  # rounded down, as in the kernel
-    whole = squared.sum() - (rows.share.sum(axis=0) ** 2).sum() / weight.sum()
-    chosen = []
-    while len(chosen) < n_terms:
-        left = {term: distance([*chosen, term]) for term in columns if term not in chosen}
-        best = min(left, key=left.__getitem__)
-        if distance(chosen) - left[best] < rules.least_share * whole:
-            break
-        chosen.append(best)
-    found = list(zip(*(array.tolist() for array in rows.terms(rules)), strict=True))
-    assert found == sorted(found)
-    # Of two terms that explain the same, either may be chosen.
-    assert distance(found) == pytest.approx(distance(chosen), rel=1e-3)
-    assert len(found) == len(chosen)
-
-
-@examples(30)
-@example(seed=141, n_classes=4, n_terms=3)  # a centre at its limit
-@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), n_terms=st.integers(1, 3))
-def test_log_odds_are_those_of_a_general_optimiser(seed, n_classes, n_terms):
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(200, n_terms))
-    values = (values - values.mean(axis=0)) / values.std(axis=0)
-    scores = values @ rng.normal(size=(n_terms, n_classes)) + rng.normal(size=n_classes)
-    probability = np.exp(log_softmax(scores + 0.3 * rng.normal(size=scores.shape), axis=1))
-    weight = rng.uniform(0.5, 2.0, 200)
-    low, high, ridge = np.full(n_terms, -3.0), np.full(n_terms, 3.0), 0.01
-    share = (weight / weight.sum())[:, None]
-    base = np.log((share * probability).sum(axis=0))
-
-    def loss(slope, centre):
-        predicted = log_softmax(base + (values - centre) @ slope, axis=1)
-        return -(share * probability * predicted).sum() + ridge * (slope**2).sum()
-
-    def of_vector(x):
-        return loss(x[n_terms:].reshape(n_terms, n_classes), x[:n_terms])
-
-    slope, centre = fit_log_odds(values, probability, weight, low, high, ridge, 200)
-    start = np.concatenate([centre, slope.ravel()])
-    bounds = [*zip(low, high, strict=True), *[(None, None)] * slope.size]
-    assert loss(slope, centre) <= minimize(of_vector, start, bounds=bounds).fun + 1e-6
-
-
-def test_rows_of_two_rare_categories_do_not_let_slopes_diverge():
-    """Newton steps of any length gave NaN here: a leaf of kr-vs-kp."""
-    low, high, ridge = -0.2296, 4.3546, 0.002
-    n_rows = [1943, 105, 105, 3]
-    values = np.repeat([[low, low], [low, high], [high, low], [high, high]], n_rows, axis=0)
-    first = np.repeat([0.0019, 0.7472, 0.8695, 0.9975], n_rows)
-    probability = np.column_stack([first, 1 - first])
-    ends = np.full(2, low), np.full(2, high)
-    slope, centre = fit_log_odds(values, probability, np.ones(len(first)), *ends, ridge, 200)
-    predicted = np.exp(log_softmax(np.log(probability.mean(axis=0)) + (values - centre) @ slope, axis=1))
-    loss = -(probability * np.log(predicted)).sum(axis=1).mean() + ridge * (slope**2).sum()
-    assert loss == pytest.approx(0.064067, abs=1e-6)  # of a general optimiser
-    np.testing.assert_allclose(predicted.mean(axis=0), probability.mean(axis=0), atol=1e-4)
 
 
 @pytest.mark.parametrize(

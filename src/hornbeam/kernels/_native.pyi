@@ -209,28 +209,6 @@ def search_tree(
     overgrowth: int,
     n_threads: int,
 ) -> tuple[Any, ...]: ...
-def select_terms(
-    codes: NDArray[numpy.uint8],
-    weight: NDArray[numpy.int32],
-    counted: NDArray[numpy.int32],
-    share: NDArray[numpy.int32],
-    n_codes: NDArray[numpy.int32],
-    nominal: NDArray[numpy.bool_],
-    value: NDArray[numpy.int16],
-    most_terms: int,
-    least_share: float,
-    ridge: float,
-    cut_off: float,
-) -> tuple[Any, ...]: ...
-def fit_log_odds(
-    values: NDArray[numpy.float64],
-    probability: NDArray[numpy.float64],
-    weight: NDArray[numpy.float64],
-    low: NDArray[numpy.float64],
-    high: NDArray[numpy.float64],
-    ridge: float,
-    sweeps: int,
-) -> tuple[Any, ...]: ...
 def gradients_of_log_loss(
     score: NDArray[numpy.float64],
     target: NDArray[numpy.int32],
@@ -578,3 +556,35 @@ class PruneSweep:
         cut: NDArray[numpy.bool_],
     ) -> None: ...
     def decide(self, begin: int, end: int) -> None: ...
+
+def select_node_terms(
+    codes: NDArray[numpy.uint8],
+    n_codes: NDArray[numpy.int32],
+    nominal: NDArray[numpy.bool_],
+    value: NDArray[numpy.float64],
+    label: NDArray[numpy.float64],
+    weight: NDArray[numpy.float64],
+    parent: NDArray[numpy.int32],
+    node_of_end: NDArray[numpy.int32],
+    start: NDArray[numpy.int64],
+    most_terms: int,
+    rounds: int,
+    least_share: float,
+    least_gain: float,
+    ridge: float,
+    steps: int,
+) -> tuple[Any, ...]: ...
+def fit_node_terms(
+    values: NDArray[numpy.float64],
+    node_of_term: NDArray[numpy.int32],
+    label: NDArray[numpy.float64],
+    weight: NDArray[numpy.float64],
+    parent: NDArray[numpy.int32],
+    node_of_end: NDArray[numpy.int32],
+    start: NDArray[numpy.int64],
+    ridge: float,
+    steps: int,
+) -> NDArray[numpy.float64]: ...
+def fit_base(
+    score: NDArray[numpy.float64], label: NDArray[numpy.float64], weight: NDArray[numpy.float64], steps: int
+) -> NDArray[numpy.float64]: ...

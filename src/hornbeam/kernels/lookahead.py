@@ -1,4 +1,4 @@
-"""The kernels of small trees: a search with lookahead, the terms of a leaf, and their log-odds."""
+"""The kernel of small trees: a search with lookahead."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels import _native
-from hornbeam.typing import Bools, Floats, Indices
+from hornbeam.typing import Bools, Indices
 
 MOST_CODES = 255  #: codes of a feature, without that of a missing value
 MOST_TERMS = 3  #: terms of a leaf
@@ -100,22 +100,3 @@ class SoftRows(NamedTuple):
             n_threads=n_jobs,
         )
         return feature, left.view(np.bool_)
-
-    def terms(self, leaf: LeafRules) -> tuple[Indices, Indices]:
-        """Select the terms of one leaf with these rows: their features, and their categories (-1: a number)."""
-        feature, category = _native.select_terms(*self, *leaf)
-        return feature, category
-
-
-def fit_log_odds(
-    values: Floats, probability: Floats, weight: Floats, low: Floats, high: Floats, ridge: float, sweeps: int
-) -> tuple[Floats, Floats]:
-    """Regress class probabilities on a few terms by multinomial logistic regression; return slopes and centres.
-
-    `values` have mean 0 and variance 1 and the shape (n_rows, n_terms). A centre, between `low` and `high`, is where a
-    term changes nothing: the score of a class is the logarithm of its mean probability plus the sum of
-    ``slope * (value - centre)``. `ridge` is the penalty of the squared slopes, beside the mean log loss; `sweeps` are
-    the most Newton steps.
-    """
-    slope, centre = _native.fit_log_odds(values, probability, weight, low, high, ridge, sweeps)
-    return slope, centre

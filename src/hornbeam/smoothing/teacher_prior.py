@@ -1,7 +1,12 @@
-"""The prior of a distilled tree: the teacher's mean prediction at each node, worth a number of rows."""
+"""The prior of a distilled tree: the teacher's mean prediction at each node, worth a number of rows.
+
+In a tree with terms the prediction of a node is that of a row whose values are the centres of the terms. It differs
+from the mean of the node's rows by an offset, which new rows do not change.
+"""
 
 import numpy as np
 
+from hornbeam.kernels.elementary import exp, log
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
@@ -9,6 +14,7 @@ from hornbeam.typing import Floats
 DISTILLED = "distill"  #: step of the history
 _STEP = 2.0**-20  # of pseudo-rows; up to 2**29 rows are added to them without a larger rounding error
 _STEPS_OF_UNIT = 2.0**20  # of sums of a target, in units of its evidence
+_OFFSET_STEP = 2.0**-20  # of log-odds
 
 
 def is_distilled(tree: Tree) -> bool:
@@ -19,8 +25,11 @@ def is_distilled(tree: Tree) -> bool:
 def with_prior_of(old: Tree, new: Tree) -> Tree:
     """Smooth a tree with new evidence by the prior of the distilled tree that it was made from.
 
-    The prior is what the old prediction, times its rows and pseudo-rows, has beyond the old evidence.
+    The prior is what the old prediction, times its rows and pseudo-rows, has beyond the old evidence. With terms, the
+    predictions keep their offsets: new rows multiply the odds of a node by what they change in the odds of its rows.
     """
+    if len(old.slopes):
+        return with_belief(new, _belief_with_offset(new, _offsets(old, old.belief)), old.borrowed)
     borrowed = old.borrowed[:, None]
     prior = old.belief * (old.weight_in_rows[:, None] + borrowed) - _amounts(old)
     return with_belief(new, belief_with_prior(new, prior, borrowed), old.borrowed)
@@ -40,6 +49,45 @@ def belief_with_prior(tree: Tree, prior: Floats, borrowed: float | Floats) -> Fl
         prior[np.arange(len(prior)), prior.argmax(axis=1)] += left[:, 0]
     belief: Floats = (_amounts(tree) + prior) / (tree.weight_in_rows[:, None] + borrowed)
     return belief
+
+
+def belief_beside_terms(tree: Tree, belief: Floats) -> Floats:
+    """Round predictions to offsets that `with_prior_of` finds again, bit for bit."""
+    return _belief_with_offset(tree, _offsets(tree, belief))
+
+
+def _offsets(tree: Tree, belief: Floats) -> Floats:
+    """Compute what predictions have beyond the evidence, in steps: log-odds against the first class, or means."""
+    if tree.is_regression:
+        step = tree.unit[1] * _STEPS_OF_UNIT
+        offset = belief - _means(tree)
+    else:
+        step = _OFFSET_STEP
+        offset = log(belief) - log(_smoothed(tree))
+        offset -= offset[:, :1]
+    rounded: Floats = np.rint(offset / step) * step
+    return rounded
+
+
+def _belief_with_offset(tree: Tree, offset: Floats) -> Floats:
+    if tree.is_regression:
+        return _means(tree) + offset
+    score = log(_smoothed(tree)) + offset
+    odds = exp(score - score.max(axis=1, keepdims=True))
+    belief: Floats = odds / odds.sum(axis=1, keepdims=True)
+    return belief
+
+
+def _smoothed(tree: Tree) -> Floats:
+    """Return the weight of each class at each node, with one pseudo-row that is divided evenly."""
+    smoothed: Floats = _amounts(tree) + 1.0 / tree.evidence.shape[1]
+    return smoothed
+
+
+def _means(tree: Tree) -> Floats:
+    weight = tree.weight_in_rows[:, None]
+    means: Floats = np.divide(_amounts(tree), weight, out=np.zeros_like(weight), where=weight > 0)
+    return means
 
 
 def _amounts(tree: Tree) -> Floats:

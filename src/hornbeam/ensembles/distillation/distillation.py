@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +11,21 @@ from hornbeam.data.hashes import value_hash
 from hornbeam.data.row_order import target_bits, unit_ranks
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.ensembles.distillation.leaf_slopes import LeafSlopes
-from hornbeam.ensembles.distillation.search_rows import UNIT, class_steps, grow_soft, with_means
+from hornbeam.ensembles.distillation.node_terms import NodeModel, NodeTerms
+from hornbeam.ensembles.distillation.search_rows import UNIT, SearchRows, class_steps, grow_soft, with_means
 from hornbeam.ensembles.distillation.small_tree import SmallTree
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.kernels.elementary import dot, log
 from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from hornbeam.smoothing.hgs import HGS
 from hornbeam.smoothing.interval_calibration import calibrate_taught_tree
-from hornbeam.smoothing.teacher_prior import DISTILLED, belief_with_prior
+from hornbeam.smoothing.teacher_prior import DISTILLED, belief_beside_terms, belief_with_prior
 from hornbeam.tree.edit import with_belief, with_slopes
 from hornbeam.tree.evidence.count import count_rows
-from hornbeam.tree.route import route
+from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
@@ -36,6 +38,11 @@ MOST_SEARCHED = 64  #: leaves of a tree that is found by lookahead
 _TEACHER_ROWS = 30.0  # pseudo-count of the teacher in each leaf
 _ROUNDING = 1e-3  # tolerance of sums of probabilities: some teachers compute in float32
 _DEPTH = 64  # no limit
+_HELD_OUT = 0.15  # of the synthetic rows: the form of the terms is chosen on these
+_MOST_HELD_OUT = 4_000
+_GLOBAL_TERMS = 8  # what they leave, the second tree is grown on
+_LEAST_GLOBAL = 3e-4  # of the distance to the teacher, that each of these explains
+_LEAST_PROBABILITY = 1e-6  # of a prediction that is compared with the teacher
 _BATCH = 10_000  # rows per call of the teacher: each call costs time, each row memory
 
 
@@ -57,7 +64,7 @@ class Distillation:
     max_depth : int or None, default None
         Maximum depth.
     slopes : int, default 0
-        Most terms of a leaf (`LeafSlopes`), from 0 to 3.
+        Most terms of the tree (`NodeTerms`) for each of its leaves, from 0 to 3.
     min_share : float, default 0.0
         Minimum share of the real rows of each leaf of a searched tree, by weight.
     min_real_rows : float, default 1.0
@@ -146,8 +153,8 @@ class Distillation:
             # A synthetic row weighs as much as the row that most of its values come from.
             weight = np.tile(table.weight, len(predictions) // table.n_rows)
             rows = replace(rows, weight=weight, unit=table.unit)
-        skeleton, gain = self._grow(rows, predictions, table.n_rows, n_jobs)
-        tree = count_rows(skeleton, table, gain=gain)
+        student = self._student(table, rows, predictions, n_jobs)
+        tree = count_rows(student.skeleton, table, gain=student.gain)
         if count is not None:
             tree = count(tree)
         named = {} if teacher_name is None else {"teacher": teacher_name}
@@ -155,32 +162,59 @@ class Distillation:
             DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions), **named
         )
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
+        if student.model is not None and len(student.model.slopes):
+            tree = with_model(tree, student.model)
         calibration = calibrate_taught_tree(tree)
         if table.group is not None and held_out is not None:
             unit = unit_ranks(value_hash(table.columns, target_bits(table)), table)
             calibration = GroupDependence.of(table, predictions[: table.n_rows], unit).limit(calibration)
-        tree = calibration(tree)
-        if self.slopes == 0:
-            return tree
-        return with_slopes(tree, LeafSlopes(LeafRules(self.slopes)).fit(skeleton, rows, predictions))
+        return calibration(tree)
 
-    def _grow(
-        self, rows: Table, predictions: Floats, n_real: int, n_jobs: int
-    ) -> tuple[Skeleton, Floats | None]:
-        """Find the splits: with a limit of leaves by lookahead, else the smallest subtree of enough fidelity.
+    def _student(self, table: Table, rows: Table, predictions: Floats, n_jobs: int) -> "_Student":
+        """Find the splits and the terms.
 
-        The first `n_real` rows are real: of these, each leaf of a search has a minimum.
+        With a limit of leaves the splits are found by lookahead, else they are those of the smallest subtree of enough
+        fidelity. The first rows are those of `table`: of these, each leaf of a search has a minimum.
         """
-        if self.max_leaf_nodes is not None and self.max_leaf_nodes <= MOST_SEARCHED:
-            depth = _DEPTH if self.max_depth is None else self.max_depth
-            small = SmallTree(
-                self.max_leaf_nodes,
-                depth,
-                min_counted=self.min_real_rows,
-                min_share=self.min_share,
-                leaf=LeafRules(self.slopes),
-            )
-            return small.grow(rows, predictions, n_jobs, counted=np.arange(rows.n_rows) < n_real), None
+        leaves = self.max_leaf_nodes
+        counted = np.arange(rows.n_rows) < table.n_rows
+        if self.slopes == 0 or table.schema.n_classes == 1:
+            if leaves is None or leaves > MOST_SEARCHED:
+                return self._grow(rows, predictions, n_jobs)
+            search = SearchRows.of(rows, predictions, n_jobs, counted)
+            return _Student(self._search(leaves, 0).grow(search, n_jobs))
+        held_out = _held_out(table.n_rows, rows.n_rows)
+        known = np.arange(held_out[0])
+        search = SearchRows.of(rows.take(known), predictions[known], n_jobs, counted[known])
+        real = table, _truth(table), _n_units(table)
+        if leaves is None or leaves > MOST_SEARCHED:
+            student = self._grow(rows, predictions, n_jobs)
+            model = NodeTerms(self.slopes * MOST_SEARCHED).fit(student.skeleton, search, *real)
+            return student._replace(model=model)
+        root = Skeleton.leaf()
+        everywhere = NodeTerms(_GLOBAL_TERMS, _LEAST_GLOBAL).fit(root, search, *real)
+        left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
+        students, losses = [], []
+        for goal, slopes in ((search, self.slopes), (left, 0)):
+            skeleton = self._search(leaves, slopes).grow(goal, n_jobs)
+            model = NodeTerms(self.slopes * leaves).fit(skeleton, search, *real)
+            found = _predictions(table, skeleton, model, rows.take(held_out), n_jobs)
+            students.append(_Student(skeleton, model=model))
+            losses.append(_distance(found, predictions[held_out]))
+        return students[int(np.argmin(losses))]
+
+    def _search(self, max_leaf_nodes: int, slopes: int) -> SmallTree:
+        """Make the settings of the search for a tree with this many terms in each leaf."""
+        return SmallTree(
+            max_leaf_nodes,
+            _DEPTH if self.max_depth is None else self.max_depth,
+            min_counted=self.min_real_rows,
+            min_share=self.min_share,
+            leaf=LeafRules(slopes),
+        )
+
+    def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> "_Student":
+        """Grow a tree of any size, and prune it."""
         min_rows = max(self.min_rows, self.min_share * rows.n_rows)
         tree = grow_soft(rows, predictions, min_rows, n_jobs, self.max_depth)
         path = cost_complexity_path(tree)
@@ -190,7 +224,54 @@ class Distillation:
         if self.max_leaf_nodes is not None:
             chosen = max(chosen, np.flatnonzero(path.n_leaves <= self.max_leaf_nodes)[0])
         student = CostComplexity(path.alphas[chosen])(tree)
-        return student.skeleton, student.gain
+        return _Student(student.skeleton, student.gain)
+
+
+class _Student(NamedTuple):
+    """The splits of a tree, their gains if they are known, and its terms, if it has any."""
+
+    skeleton: Skeleton
+    gain: Floats | None = None
+    model: NodeModel | None = None
+
+
+def with_model(tree: Tree, model: NodeModel) -> Tree:
+    """Give a tree the terms of a model, and its predictions of the nodes."""
+    belief = belief_beside_terms(tree, model.belief)
+    return with_slopes(with_belief(tree, belief, tree.borrowed), model.slopes)
+
+
+def _held_out(n_real: int, n_rows: int) -> NDArray[np.intp]:
+    """Return the last synthetic rows, at most 4,000."""
+    n = min(max(1, int(_HELD_OUT * (n_rows - n_real))), _MOST_HELD_OUT)
+    return np.arange(n_rows - n, n_rows)
+
+
+def _n_units(table: Table) -> int:
+    """Count the groups of the rows, or the different rows."""
+    return table.n_groups or len(np.unique(value_hash(table.columns, target_bits(table))))
+
+
+def _truth(table: Table) -> Floats:
+    """Return a column for each class, 1 or 0, or one column with the target."""
+    if table.numeric_target is not None:
+        return table.numeric_target.values[:, None]
+    return np.eye(table.schema.n_classes)[table.target]
+
+
+def _predictions(table: Table, skeleton: Skeleton, model: NodeModel, rows: Table, n_jobs: int) -> Floats:
+    """Predict rows with the terms of a model."""
+    tree = with_belief(count_rows(skeleton, table), model.belief)
+    return predict_rows(with_slopes(tree, model.slopes), rows, n_jobs)
+
+
+def _distance(predictions: Floats, labels: Floats) -> float:
+    """Compute the mean cross-entropy of soft labels, or the mean squared error."""
+    if labels.shape[1] == 1:
+        difference = predictions[:, 0] - labels[:, 0]
+        return dot(difference, difference) / len(labels)
+    likely = log(np.maximum(predictions, _LEAST_PROBABILITY))
+    return -dot(labels.ravel(), likely.ravel()) / len(labels)
 
 
 def _known_predictions(

@@ -14,7 +14,9 @@ from hornbeam.growing.criterion import Criterion
 from hornbeam.growing.grower import Grower
 from hornbeam.kernels.elementary import dot
 from hornbeam.kernels.lookahead import MOST_CODES, UNIT_VALUE, SoftRows
+from hornbeam.kernels.terms import CodedColumns
 from hornbeam.recipe import Recipe
+from hornbeam.tree.importance import importance
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
@@ -24,10 +26,15 @@ _MAX_BINS = 64  # of a numeric feature: more cuts cost time and explain hardly m
 _WIDEST = 8.0  # standard deviations of a mean: values beyond count as this
 _DEVIATIONS = 2.5  # values farther from the mean count as this many standard deviations
 UNIT = 2.0**-20  #: step size of the class weights of a row
+# Rows of a search: labels of a teacher have little noise. A prime, so that a sample of rows has no pattern.
+_MOST_ROWS = 11_987
+_MOST_FEATURES = 32
+_MIN_ROWS = 5.0  # per leaf of the tree that selects features
 _SMALLEST = (
     0.01  # smaller probabilities are ignored in the choice of splits: with many classes most are smaller
 )
 _GREEDY_BINS = 255
+_LARGEST_VALUE = 1e100  # of a term
 
 
 def grow_soft(
@@ -73,41 +80,109 @@ def _repeated(rows: Table, labels: Floats) -> Table:
 class SearchRows:
     """Encoded rows with soft labels, input of the kernels.
 
-    `groups` has, for a feature with more than 255 categories, the code of each category: the rarest share the last
-    code.
+    At most 11,987 rows, the positions `origin` of all, with at most 32 features. `rows` has the columns `features` of
+    `table`. `groups` has, for a feature with more than 255 categories, the code of each category: the rarest share the
+    last code. `n_counted` is the number of counted rows of all, `counted_share` the part of them that is among these.
     """
 
+    table: Table
+    labels: Floats
+    origin: NDArray[np.intp]
     rows: SoftRows
+    features: NDArray[np.intp]
     bins: Bins
     groups: dict[int, NDArray[np.intp]]
+    n_counted: int
+    counted_share: float
 
     @classmethod
     def of(cls, table: Table, labels: Floats, n_jobs: int = 1, counted: Bools | None = None) -> Self:
-        """Encode rows and their labels.
+        """Draw a sample of rows and encode it.
 
-        Labels are class probabilities, of which one is enough for two classes, or means of a numeric target in one
-        column, which are standardised. The rows that are `counted`, default all, have a minimum in each branch.
+        Labels are class probabilities, or means of a numeric target in one column. The rows that are `counted`, default
+        all, have a minimum in each branch. Of more rows than a search takes, all counted ones are used if they are at
+        most half of these, so that the minimum is exact; else a share of them.
         """
-        steps = np.clip(np.rint(relative_weights(table) * STEPS), 1, _MOST_STEPS)
-        channels = labels[:, 1:] if labels.shape[1] == 2 else labels
-        if labels.shape[1] == 1:
-            channels = _standardised(labels)
+        counted = np.ones(table.n_rows, np.bool_) if counted is None else counted
+        n_counted, share = int(np.count_nonzero(counted)), 1.0
+        origin = np.arange(table.n_rows)
+        if table.n_rows > _MOST_ROWS:
+            origin = _sample(counted)
+            share = np.count_nonzero(counted[origin]) / n_counted
+            table, labels, counted = table.take(origin), labels[origin], counted[origin]
+        steps = _steps(table)
         bins = Recipe(max_bins=_MAX_BINS).bin(table, n_jobs)
         codes, n_codes, groups = _grouped(bins.encode(table, n_jobs), bins)
         rows = SoftRows(
             codes,
             steps.astype(np.int32),
-            np.where(True if counted is None else counted, steps, 0).astype(np.int32),
-            np.ascontiguousarray(np.rint(steps[:, None] * channels).astype(np.int32)),
+            np.where(counted, steps, 0).astype(np.int32),
+            _shares(labels, steps),
             n_codes,
             bins.nominal,
             _code_values(table, codes, n_codes, bins),
         )
-        return cls(rows, bins, groups)
+        features = np.arange(table.schema.n_features)
+        if len(features) > _MOST_FEATURES:
+            gains = importance(grow_soft(table, labels, _MIN_ROWS, n_jobs))
+            features = np.sort(np.argsort(-gains, kind="stable")[:_MOST_FEATURES])
+            rows = rows.select(features)
+        return cls(table, labels, origin, rows, features, bins, groups, n_counted, share)
 
-    def codes_of(self, feature: int) -> NDArray[np.intp]:
-        """Return the code of each category of a nominal feature."""
+    def with_differences(self, predictions: Floats) -> Self:
+        """Replace the labels of the kernels by what these predictions leave of them."""
+        share = _shares(self.labels - predictions, _steps(self.table))
+        return replace(self, rows=self.rows._replace(share=share))
+
+    def codes_of(self, column: int) -> NDArray[np.intp]:
+        """Return the code of each category of a nominal feature, by its column in `rows`."""
+        feature = int(self.features[column])
         return self.groups.get(feature, np.arange(self.bins.n_codes[feature]))
+
+    def coded_columns(self, order: NDArray[np.intp]) -> CodedColumns:
+        """Return the codes of all rows in another order, and the mean of the values of each code.
+
+        A category has the value 1, the code of several categories 0.
+        """
+        values = []
+        for column, n in enumerate(self.rows.n_codes.tolist()):
+            if self.rows.nominal[column]:
+                values.append((np.bincount(self.codes_of(column), minlength=n) == 1).astype(np.float64))
+            else:
+                known, value = self.rows.codes[:, column] < n, self.table.columns[self.features[column]]
+                values.append(_means(self.rows.codes[known, column], value[known], n))
+        codes = np.ascontiguousarray(self.rows.codes[order])
+        return CodedColumns(codes, self.rows.n_codes, self.rows.nominal, np.concatenate(values))
+
+
+def _sample(counted: Bools) -> NDArray[np.intp]:
+    """Draw rows for the search, in their order: all that are counted if these are at most half, and some others."""
+    kept = np.flatnonzero(counted)
+    if 2 * len(kept) > _MOST_ROWS:
+        return np.arange(_MOST_ROWS) * len(counted) // _MOST_ROWS
+    others, n = np.flatnonzero(~counted), _MOST_ROWS - len(kept)
+    return np.sort(np.append(kept, others[np.arange(n) * len(others) // n]))
+
+
+def _steps(table: Table) -> Counts:
+    """Return the weight of each row in steps."""
+    return np.clip(np.rint(relative_weights(table) * STEPS), 1, _MOST_STEPS).astype(np.int64)
+
+
+def _shares(labels: Floats, steps: Counts) -> NDArray[np.int32]:
+    """Return the share of each row in each channel: of two classes one is enough, means are standardised."""
+    channels = labels[:, 1:] if labels.shape[1] == 2 else labels
+    if labels.shape[1] == 1:
+        channels = _standardised(labels)
+    return np.ascontiguousarray(np.rint(steps[:, None] * channels).astype(np.int32))
+
+
+def _means(codes: NDArray[np.uint8], values: Floats, n_codes: int) -> Floats:
+    """Compute the mean of the values of each code, 0 without rows; infinite values count as the largest finite one."""
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    size = np.bincount(codes, minlength=n_codes)
+    total = np.bincount(codes, np.clip(values, -largest, largest), minlength=n_codes)
+    return np.clip(total / np.maximum(size, 1), -_LARGEST_VALUE, _LARGEST_VALUE)
 
 
 def _grouped(codes: Codes, bins: Bins) -> tuple[NDArray[np.uint8], Indices, dict[int, NDArray[np.intp]]]:

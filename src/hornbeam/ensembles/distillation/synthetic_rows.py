@@ -16,7 +16,6 @@ from hornbeam.tree.route import route
 
 type Rows = NDArray[np.intp]
 
-_MOST_VALUES = 50_000_000  # of all synthetic rows together
 _MOST_TREES = 30  # of the forest that defines neighbours; with more passes they are used again
 
 
@@ -30,7 +29,7 @@ class SyntheticRows:
 
     A row takes the share `exchange` of its values from its neighbour, which is at most `reach` positions away when rows
     are sorted by leaf. There are `per_row` synthetic rows per row, from `least` to `most`, rounded to whole passes over
-    the table, at least one. Wide tables have fewer, so that all synthetic rows have at most 50 million values.
+    the table, at least one. Wide tables have fewer, so that all synthetic rows have at most `most_values` values.
     """
 
     exchange: float = 0.4
@@ -38,6 +37,7 @@ class SyntheticRows:
     per_row: int = 30
     least: int = 10_000
     most: int = 300_000
+    most_values: int = 50_000_000
     seed: int = 0
 
     def draw(self, table: Table, n_jobs: int = 1) -> Iterator[Rows]:
@@ -46,7 +46,7 @@ class SyntheticRows:
         The draws depend on the order of the rows; pass rows in canonical order if it must not matter.
         """
         n, n_features = table.n_rows, table.schema.n_features
-        wanted = min(max(self.per_row * n, self.least), self.most, _MOST_VALUES // max(n_features, 1))
+        wanted = min(max(self.per_row * n, self.least), self.most, self.most_values // max(n_features, 1))
         n_passes = max(1, round(wanted / n))
         criterion = Criterion.SQUARED_ERROR if table.schema.is_regression else Criterion.ENTROPY
         grower = Grower(criterion, max_features=max(1, isqrt(n_features)), corrected=True)

@@ -293,7 +293,7 @@ def small_tree_rows(seed: int, max_leaf_nodes: int | None) -> SyntheticRows:
 
     if max_leaf_nodes is None or max_leaf_nodes > MOST_SEARCHED:
         return SyntheticRows(seed=seed)
-    return SyntheticRows(most=15_000, seed=seed)
+    return SyntheticRows(most=15_000, most_values=10_000_000, seed=seed)
 
 
 def resolve_slopes(value: Any, default: int) -> int:
