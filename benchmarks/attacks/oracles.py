@@ -269,7 +269,7 @@ def texts(fit: Fit) -> None:
     calls: dict[str, Callable[[], Any]] = {
         "_repr_html_": lambda: str(model._repr_html_()),
         "explain": lambda: [str(model.explain(few)), model.explain(few)._repr_html_()],
-        "scorecard": lambda: str(model.scorecard()),
+        "scorecard": lambda: [_card(model, X, bins) for bins in (False, True)],
         "candidate_splits": lambda: str(model.candidate_splits(X, y, held_out=(X, y), **weights)),
         "leaves": lambda: [str(model.leaves()), model.leaves()._repr_html_()],
         "rules": lambda: str(model.rules()),
@@ -288,6 +288,18 @@ def texts(fit: Fit) -> None:
     for use in uses:
         with suppress(HornbeamError):
             use()
+
+
+def _card(model: Any, X: Any, bins: bool) -> None:
+    """The points of a scorecard are whole, and as near to the log odds as the card says."""
+    card = model.scorecard(bins=bins)
+    str(card), card.to_csv(), card._repr_html_(), card.reasons(X.iloc[:3])
+    p, points = model.predict_proba(X), card.points(X)
+    known = (p > 0).all(axis=1)
+    exact = card.offset + card.factor * (np.log(p[known, 1]) - np.log(p[known, 0]))
+    expect((points[known] == np.round(points[known])).all(), "points are not whole")
+    expect((np.abs(points[known] - exact) <= card.rounding + 1e-6).all(), "points are farther off than said")
+    expect(np.isinf(points[~known]).all(), "points of a certain class are finite")
 
 
 def report(fit: Fit) -> None:

@@ -231,8 +231,11 @@ def test_a_scorecard_is_the_classifier_s(run, model):
     assert [*written] == ["positive", "offset", "factor", "segments"]
     assert (written["positive"], written["offset"], written["factor"]) == ("good", card.offset, card.factor)
     assert written["segments"] == [{**one.to_dict(), "terms": []} for one in card]
-    assert run(*command, "-o", "card.html").stderr == "31 segments, saved as card.html\n"
+    assert run(*command, "-o", "card.html").stderr == f"{len(card)} segments, saved as card.html\n"
     assert Path("card.html").read_text(encoding="utf-8") == f"{card.to_html()}\n"
+    binned = scorecard(hornbeam.load(model), positive="good", base_points=500, bins=True)
+    run(*command, "--bins", "-o", "card.csv")
+    assert Path("card.csv").read_bytes() == binned.to_csv().encode()
     refused = run(*command, "--dialect", "sqlite")
     assert (refused.exit_code, "--dialect has no effect with --to markdown" in refused.stderr) == (2, True)
 
@@ -249,16 +252,14 @@ def test_points_that_are_not_finite_are_null(run):
     Path("two.csv").write_text("x,y\n" + "1,no\n" * 9 + "3,yes\n" * 9, encoding="utf-8")
     run("fit", "two.csv", "-t", "y", "-o", "two", "--preset", "cart", "--smoothing", "none")
     written = json.loads(run("scorecard", "two", "--to", "json").stdout)
-    assert [segment["points"] for segment in written["segments"]] == [None, None]
+    assert [segment["points"] for segment in written["segments"]] == [None, None, 487]
 
 
 def test_a_scorecard_as_sql_is_the_classifier_s(run, model):
     pytest.importorskip("sqlglot")
-    expected = scorecard(hornbeam.load(model)).to_sql(dialect="sqlite", table="loans")
-    assert (
-        run("scorecard", model, "--to", "sql", "--dialect", "sqlite", "--table", "loans").stdout
-        == f"{expected}\n"
-    )
+    expected = scorecard(hornbeam.load(model)).to_sql(dialect="sqlite", table="loans", reasons=3)
+    command = ("scorecard", model, "--to", "sql", "--dialect", "sqlite", "--table", "loans", "--reasons", "3")
+    assert run(*command).stdout == f"{expected}\n"
 
 
 def test_update_counts_and_drift_compares(run, model):

@@ -71,7 +71,7 @@ def test_steps_are_round_and_near_the_range(low, high, step):
 
 def _term(low, high, centre, slope, feature=None):
     slope = np.array([0.0, slope])
-    return NodeTerm(0, feature or Feature("x"), (), low, high, -slope * centre, slope, ("no", "yes"))
+    return NodeTerm(0, feature or Feature("x"), (), low, high, centre, -slope * centre, slope, ("no", "yes"))
 
 
 @pytest.mark.parametrize(

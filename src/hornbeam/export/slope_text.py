@@ -31,9 +31,9 @@ class NodeTerm:
     """A feature that changes the prediction within a node; the terms of its categories together.
 
     `column` is the position of the feature; `codes` are the categories with a term of their own, empty if the feature
-    is not nominal. The value is clipped to `low` and `high`. `intercept`, of shape (n_outputs,), is added to the score
-    of each class by the value 0, or by a category without a term; `slope`, of shape (n_outputs,) or (n_codes,
-    n_outputs), per unit of the value, or for each of the categories. `classes` is empty in regression.
+    is not nominal. The value is clipped to `low` and `high`, and adds nothing at the `centre`. `slope`, of shape
+    (n_outputs,) or (n_codes, n_outputs), is added to the score of each class per unit of the value, or for each of the
+    categories, beside the `intercept`, which a category without a term has alone. `classes` is empty in regression.
     """
 
     column: int
@@ -41,6 +41,7 @@ class NodeTerm:
     codes: tuple[int, ...]
     low: float
     high: float
+    centre: float
     intercept: Floats
     slope: Floats
     classes: tuple[Label, ...]
@@ -63,7 +64,7 @@ class NodeTerm:
             chosen = [at for at, code in enumerate(self.codes) if code == value]
             added: Floats = self.intercept + self.slope[chosen].sum(axis=0)
             return added
-        clipped: Floats = self.intercept + self.slope * min(max(value, self.low), self.high)
+        clipped: Floats = self.slope * (min(max(value, self.low), self.high) - self.centre)
         return clipped
 
     def contrast(self, scores: Floats, code: int) -> float:
@@ -78,9 +79,7 @@ class NodeTerm:
 
     def reference(self, code: int) -> float | None:
         """Compute the value at which the term changes nothing; None if no value does."""
-        slope, intercept = self.contrast(self.slope, code), self.contrast(self.intercept, code)
-        found = -intercept / slope if slope else inf
-        return found if abs(found) < inf else None
+        return self.centre if self.contrast(self.slope, code) else None
 
     def text(self, code: int | None = None) -> str:
         """Write the term: the effect of a step of the value, or of each category, and the range of the value.
@@ -183,6 +182,7 @@ def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[NodeTerm, ...]:
                 tuple(slopes.category[at].tolist()) if nominal else (),
                 slopes.low.item(at[0]),
                 slopes.high.item(at[0]),
+                slopes.centre.item(at[0]),
                 -(slopes.slope[at] * slopes.centre[at, None]).sum(axis=0),
                 slopes.slope[at] if nominal else slopes.slope[at[0]],
                 schema.classes,
