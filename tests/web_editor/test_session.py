@@ -110,8 +110,8 @@ def test_a_saved_session_has_a_model_a_report_and_a_log(session, tmp_path):
     assert session.save() == ["tree.hornbeam", "tree.html", "tree.md"]
     assert hornbeam.load(tmp_path / "tree.hornbeam").tree_.digest == session.editor.tree.digest
     log = (tmp_path / "tree.md").read_text(encoding="utf-8")
-    assert "| 1 | node 0: income" in log
-    assert log.endswith("## Notes\n\nask the risk team\n")
+    assert "| moved the threshold of income at the root from " in log
+    assert "## Notes\n\nask the risk team\n\n## Approval\n\n" in log
     assert (tmp_path / "tree.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert session.state()["saved"]
     assert not session.apply({"do": "undo"})["saved"]
@@ -159,8 +159,21 @@ def test_edits_after_a_save_continue_with_the_saved_tree(session, tmp_path):
     assert again.restored == 1
     assert again.editor.tree.digest == session.editor.tree.digest
     assert again.state()["undone"] == expected["undone"] == 1
+    log = again.editor.log()
+    assert "round" in log.split("## Earlier edits")[1].split("## Edits")[0]
     again.apply({"do": "undo"})
     assert again.editor.tree.digest == saved.tree_.digest
+
+
+def test_restored_edits_have_the_dates_of_the_first_time(session, tmp_path, monkeypatch):
+    first, second = edits()[:2]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    session.apply(first)
+    session.close()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767312000")
+    again = new_session(tmp_path)
+    again.apply(second | {"date": "of the page"})
+    assert [edit.date for edit in again.editor.edits] == ["2026-01-01 00:00 UTC", "2026-01-02 00:00 UTC"]
 
 
 def test_an_edit_before_the_save_that_was_replaced_is_not_restored(session, tmp_path):

@@ -10,9 +10,8 @@ import numpy as np
 
 from hornbeam.checks import check_whole
 from hornbeam.data.rows import read_rows
-from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.editing.approval_log import Edit, approval_log
+from hornbeam.editing.approval_log import Edit, approval_log, edit_text, present_date
 from hornbeam.editing.new_branches import (
     branch_with_categories,
     branch_with_threshold,
@@ -30,15 +29,12 @@ from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.explain.candidates.way import Direction
 from hornbeam.smoothing.teacher_prior import is_distilled
-from hornbeam.tree.condition import slot_condition
 from hornbeam.tree.edit import RecordedEdit, keep_best_leaves
 from hornbeam.tree.evidence.count import count_rows
-from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
+from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import subtree
 from hornbeam.typing import Floats
 
-_MOST_CATEGORIES = 20  # in the text of a child
 _LONGEST = 10_000  # letters of a reason or an author
 
 
@@ -63,6 +59,10 @@ class TreeEditor:
         Called by `finish` with the edited tree; its result is returned.
     held_out : Table, optional
         Rows that the tree was not grown from, for gains of candidates and the effect of edits.
+    date : str, optional
+        Date of all edits. None: the time of each, in UTC, or that of the variable SOURCE_DATE_EPOCH.
+    data : str, default ""
+        Name of the rows, for the approval log.
 
     Examples
     --------
@@ -89,12 +89,15 @@ class TreeEditor:
     author: str = ""
     on_finish: Callable[[Tree, Tree], Any] | None = None
     held_out: Table | None = None
+    date: str | None = None
+    data: str = ""
     _done: tuple[Edit, ...] = field(default=(), init=False)
     _undone: tuple[Edit, ...] = field(default=(), init=False)
     _finished: Tree = field(init=False)
 
     def __post_init__(self) -> None:
-        _check_text("author", self.author)
+        for name, text in {"author": self.author, "date": self.date or "", "data": self.data}.items():
+            _check_text(name, text)
         _check_rows(self.first, self.rows.table)
         self._finished = self.first
 
@@ -109,12 +112,14 @@ class TreeEditor:
         author: str = "",
         on_finish: Callable[[Tree, Tree], Any] | None = None,
         held_out: Any = None,
+        date: str | None = None,
+        data: str = "",
     ) -> Self:
         """Make an editor for the tree of a model; parameters as in `TreeClassifier.candidate_splits`."""
         tree, rows = TrainingRows.of(model, X, y, sample_weight)
         unseen = HeldOut.open(tree.schema, held_out)
         table = None if unseen is None else read_rows(unseen.source)
-        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, table)
+        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, table, date, data)
 
     def __repr__(self) -> str:
         return f"TreeEditor({self.tree!r}, {len(self._done)} edits)"
@@ -284,41 +289,31 @@ class TreeEditor:
             )
         return score_changes(self.first, self.tree, self.held_out)
 
-    def log(self) -> str:
-        """Write the approval log in Markdown: every edit with its reason, author, size and digest.
+    def log(self, notes: str = "") -> str:
+        """Write the approval log in Markdown: every edit in words, with its date, author, reason, size and digest.
 
-        With held-out rows also the loss after each edit, and all scores before and after the edits.
+        With held-out rows also the loss after each edit, and all scores before and after the edits. `notes` are written
+        above the place to sign, as they are.
         """
-        return approval_log(self._done, self.held_out)
+        return approval_log(self.first, self._done, self.rows.table, self.held_out, self.data, notes)
 
     def _edit(
         self, node: int, branch: Skeleton, reason: str, author: str | None, gain: Floats | None = None
     ) -> None:
         author = self.author if author is None else author
-        said = {"reason": reason, "author": author}
+        date = present_date() if self.date is None else self.date
+        said = {"reason": reason, "author": author, "date": date}
         for name, text in said.items():
             _check_text(name, text)
         before = self.tree
-        old, new = (_root_text(before.schema, one) for one in (subtree(before.skeleton, node), branch))
-        what = f"node {node}: {old}, now {new}"
-        step = RecordedEdit(what, reason, author, before.digest[:16]).step()
+        what = edit_text(before, node, branch)
+        step = RecordedEdit(what, **said, before=before.digest[:16]).step()
         after = replace_branch(before, self.rows, node, branch, gain=gain, step=step, own=self.smoothing)
-        self._done, self._undone = (*self._done, Edit(what, reason, author, before, after)), ()
-
-
-def _root_text(schema: Schema, branch: Skeleton) -> str:
-    """Write the split of the root, with the number of leaves if there are more splits."""
-    n = branch.n_children.item(0)
-    if n == 0:
-        return "a leaf"
-    tests = [slot_condition(schema, branch, 0, slot).text(_MOST_CATEGORIES) for slot in range(n)]
-    every = ", missing to every child" if branch.missing_slot[0] == EVERY_CHILD else ""
-    more = f" ({branch.n_leaves} leaves)" if branch.n_leaves > n else ""
-    return " | ".join(tests) + every + more
+        self._done, self._undone = (*self._done, Edit(what, **said, before=before, after=after)), ()
 
 
 def _check_text(name: str, text: object) -> None:
-    """Raise `ParameterError` unless a reason or an author can be stored in a file."""
+    """Raise `ParameterError` unless a reason, an author, a date or a name can be stored in a file."""
     if not isinstance(text, str):
         raise ParameterError(f"{name}={shown(text)}: expected a text.")
     if len(text) > _LONGEST:

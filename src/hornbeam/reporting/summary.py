@@ -8,6 +8,7 @@ from hornbeam.evaluation.score_intervals import Score
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.smoothing.teacher_prior import is_distilled
+from hornbeam.tree.edit import recorded_edits
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
 
@@ -32,8 +33,13 @@ def _what(tree: Tree) -> str:
         f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
         f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
         f"{len(tested)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
-        f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}"
+        f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}{_edited(tree)}"
     )
+
+
+def _edited(tree: Tree) -> str:
+    n = len(recorded_edits(tree.history))
+    return f" It was changed by hand after the fit: {pluralise(n, 'edit')}." if n else ""
 
 
 def _terms(tree: Tree) -> str:

@@ -21,7 +21,7 @@ type Candidates = Callable[[int, int | None], CandidateSplits]
 
 _LARGEST = 1 << 1000  # an int below it is a finite float
 
-#: Fields of each edit, beside "do" and "reason".
+#: Fields of each edit, beside "do", "reason" and "date".
 EDITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "prune": ("node",),
@@ -39,14 +39,18 @@ def checked_edit(operation: Any) -> dict[str, Any]:
     do = operation.get("do") if isinstance(operation, Mapping) else None
     if not isinstance(do, str) or do not in EDITS:
         raise ParameterError(f"operation {shown(operation)}: expected 'do' to be one of {', '.join(EDITS)}.")
-    known = {"do", "reason", *EDITS[do]}
+    known = {"do", "reason", "date", *EDITS[do]}
     if unknown := sorted(map(str, operation.keys() - known)):
         raise ParameterError(f"operation with {shown(unknown[0])}: expected only {', '.join(sorted(known))}.")
     return {name: value for name, value in operation.items() if value is not None}
 
 
 def apply_edit(editor: TreeEditor, operation: Operation, candidates: Candidates) -> None:
-    """Make an edit of `checked_edit`; `candidates` returns the candidates of a node, and of a feature if given."""
+    """Make an edit of `checked_edit`; `candidates` returns the candidates of a node, and of a feature if given.
+
+    The editor takes over the date of the edit.
+    """
+    editor.date = operation.get("date", "")
     said = {"reason": operation.get("reason", "")}
     node, schema = operation.get("node"), editor.tree.schema
     match operation["do"]:

@@ -1,5 +1,6 @@
 """``hornbeam workbench``: edit a tree by hand, in the browser."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -74,6 +75,7 @@ def workbench(
         held_out=None if held is None else held.columns,
         path=output,
         author=options["author"],
+        data=f"{Path(data).name}, target {target}",
         port=options["port"],
         show=not options["no_browser"],
     )
