@@ -524,6 +524,10 @@ def edits(fit: Fit) -> None:
 def _edit(fit: Fit, editor: Any) -> None:
     rng, tree = fit.rng, editor.tree
     node = int(rng.integers(tree.skeleton.n_nodes))
+    if len(tree.slopes) and rng.random() < 0.5:
+        at = int(rng.integers(len(tree.slopes)))
+        _edit_term(rng, editor, int(tree.slopes.node[at]), int(tree.slopes.feature[at]))
+        return
     match int(rng.integers(6)):
         case 0:
             editor.prune(node, reason="<b>")
@@ -540,6 +544,19 @@ def _edit(fit: Fit, editor: Any) -> None:
             found = list(editor.candidates(node))
             if found:
                 editor.split(node, found[int(rng.integers(len(found)))])
+
+
+def _edit_term(rng: np.random.Generator, editor: Any, node: int, feature: int) -> None:
+    match int(rng.integers(4)):
+        case 0:
+            editor.drop_term(node, feature)
+        case 1:
+            editor.round_terms(node, digits=int(rng.integers(1, 4)))
+        case 2:
+            editor.refit_terms(node, [feature, None][rng.integers(2)])
+        case 3:
+            effects = [float(one) for one in rng.exponential(size=editor.tree.schema.n_outputs)]
+            editor.set_term(node, feature, effects if len(effects) > 2 else effects[0], per=2)
 
 
 def stable(fit: Fit) -> None:

@@ -358,17 +358,6 @@ def test_a_monotone_constraint_is_kept():
     assert (slope >= 0).all()
 
 
-def test_a_tree_with_a_teacher_can_be_pruned_only():
-    rng = np.random.default_rng(0)
-    x = rng.random((60, 2))
-    y = (x[:, 0] > 0.5).astype(int)
-    editor = TreeClassifier("readable", max_leaf_nodes=3).fit(x, y).edit(x, y, author="A")
-    with pytest.raises(ParameterError, match="predictions of a teacher"):
-        editor.set_threshold(0, 0.4)
-    editor.prune(0)
-    assert editor.tree.n_leaves == 1
-
-
 # ---- a session from the estimator to the file
 
 

@@ -9,13 +9,11 @@ import pytest
 
 import hornbeam
 from hornbeam import TreeClassifier, model_card, report
-from hornbeam.editing.approval_log import edit_text
 from hornbeam.errors import ParameterError
 from hornbeam.storage.difference import compare
 from hornbeam.storage.file import read_any
 from hornbeam.tree import Slopes, with_slopes
 from hornbeam.tree.edit import recorded_edits
-from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import descendants
 
 
@@ -169,10 +167,13 @@ def test_many_changes_are_counted():
 def test_terms_that_go_are_counted():
     X = [[20 + n // 2, n % 2] for n in range(60)]
     y = [int(age > 35) for age, _ in X]
-    tree = TreeClassifier("cart", max_depth=1).fit(X, y).tree_
+    clf = TreeClassifier("cart", max_depth=1).fit(X, y)
     terms = Slopes.of([1, 2], [1, 1], low=[0, 0], high=[1, 1], centre=[0, 0], slope=[[0.0, 0.1], [0.0, 0.2]])
-    assert edit_text(with_slopes(tree, terms), 0, Skeleton.leaf()) == (
-        "pruned to 1 leaf, from 2: removed the split on x0 at the root; removed the terms of 2 nodes below"
+    clf.tree_ = with_slopes(clf.tree_, terms)
+    editor = clf.edit(X, y)
+    editor.prune(0)
+    assert editor.edits[0].what == (
+        "pruned to 1 leaf, from 2: removed the split on x0 at the root; removed 2 terms of nodes below"
     )
 
 

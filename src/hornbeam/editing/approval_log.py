@@ -101,9 +101,7 @@ def edit_text(tree: Tree, node: int, branch: Skeleton) -> str:
         text += "; " * (at > 0) + (words if repeated else f"{kind} {words}")
     if len(changes) > _MOST_CHANGES:
         text += f"; and {len(changes) - _MOST_CHANGES:,} more"
-    text = text or f"kept the splits at and below {_place(node)}, counted the rows again"
-    lost = np.intersect1d(tree.slopes.nodes, descendants(tree.skeleton, node)[1:])
-    return text + (f"; removed the terms of {pluralise(len(lost), 'node')} below" if len(lost) else "")
+    return text or f"kept the splits at and below {_place(node)}, counted the rows again"
 
 
 def _changes(tree: Tree, node: int, branch: Skeleton) -> Iterator[tuple[str, str]]:
