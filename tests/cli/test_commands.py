@@ -302,12 +302,12 @@ def test_a_class_of_interest_is_shown_everywhere(run, model):
         line for line in run("show", model, "--all", "--positive", label).stdout.splitlines() if "··" in line
     ]
     assert len(answers) == tree.n_leaves
-    assert all(f" {label} 0." in line for line in answers)
+    assert all(f" P({label}) 0." in line for line in answers)
     table = run("show", model, "--leaves", "--positive", label, "--by", "risk").stdout.split("rule\n")[1]
     risks = [float(line.split()[5]) for line in table.splitlines()]
     assert risks == sorted(risks, reverse=True)
     rules = run("rules", model, "--positive", label).stdout.splitlines()
-    assert all(f"; {label} 0." in line for line in rules if line.lstrip().startswith("then"))
+    assert all(f", P({label}) 0." in line for line in rules if line.lstrip().startswith("then"))
     refused = run("show", model, "--positive", "nobody")
     assert refused.exit_code != 0
     assert "expected one of the classes" in refused.stderr
@@ -456,3 +456,43 @@ def test_an_update_may_replace_its_model(run, model):
     for command in ("update", "forget"):
         done = run(command, model, "loans.csv", "--target", "state", "-o", model)
         assert done.exit_code == 0, done.stderr
+
+
+def test_the_workbench_fits_with_the_options_of_fit(run, model, monkeypatch):
+    pytest.importorskip("starlette")
+    opened = []
+
+    def wait(running):
+        opened.append(running)
+
+    monkeypatch.setattr("hornbeam.web_editor.server.Workbench.wait", wait)
+    options = [
+        "--positive",
+        "bad",
+        "--costs",
+        "bad",
+        "good",
+        "5",
+        "--monotonic-cst",
+        "income",
+        "-1",
+        "--preset",
+        "cart",
+    ]
+    done = run("workbench", "loans.csv", "-t", "state", "--max-leaf-nodes", "6", "--no-browser", *options)
+    assert done.exit_code == 0, done.stderr
+    [running] = opened
+    running.stop()
+    session, estimator = running.session, running.session.model
+    assert estimator.preset == "cart"
+    assert estimator.monotonic_cst == {"income": -1}
+    assert estimator.costs == {("bad", "good"): 5.0}
+    assert estimator.tree_.n_leaves <= 6
+    assert session.state()["tree"]["positive"] == list(estimator.classes_).index("bad")
+    assert session.editor.data == "loans.csv, target state"
+    refused = run("workbench", "loans.csv", "-t", "state", "--model", model, "--preset", "cart")
+    assert refused.exit_code == 2
+    assert "--preset is for a tree that is fitted" in refused.stderr
+    numeric = run("workbench", "loans.csv", "-t", "amount", "--costs", "1", "2", "5")
+    assert numeric.exit_code == 2
+    assert "--costs is for classes" in numeric.stderr

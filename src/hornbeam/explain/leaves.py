@@ -14,7 +14,7 @@ from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
-from hornbeam.tree.words import label_text, pluralise
+from hornbeam.tree.words import label_text, pluralise, probability_head
 from hornbeam.typing import Counts, Floats, Label
 
 
@@ -134,10 +134,9 @@ class Leaves(Result[dict[str, Any]]):
         """
         lines = []
         for at, (rule, node, terms) in enumerate(zip(self.rule, self.node.tolist(), self.terms, strict=True)):
-            prediction = ", ".join(filter(None, prediction_text(self.tree, node)))
-            if self.code is not None:
-                interest = " ".join(prediction_text(self.tree, node, code=self.code))
-                prediction = f"{prediction_text(self.tree, node)[0]}; {interest}"
+            name, value = prediction_text(self.tree, node, code=self.code)
+            head = "" if self.code is None else f"{probability_head(self.classes[self.code])} "
+            prediction = ", ".join(filter(None, (name, head + value)))
             bounds = interval_text(self.tree, self.low[at], self.high[at], node, code=self.code)
             indent = " " * len(f"{at + 1}. ")
             lines += [

@@ -11,7 +11,7 @@ from hornbeam.export.people.palette import bar, bars, on_scale
 from hornbeam.export.slope_text import path_terms_texts
 from hornbeam.export.wording import interval_text, prediction_text
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
-from hornbeam.tree.words import shortened
+from hornbeam.tree.words import probability_head, shortened
 from hornbeam.typing import Bools, Floats
 
 _MAX_CLASS = 24  # letters of a class
@@ -41,7 +41,8 @@ class LeafTable:
     """The cells of the table, and their widths in points.
 
     `low` and `high` are intervals of the shown nodes, None leaves them out. `code` is the class of interest, whose
-    probability every leaf has; if None, the class it decides for. `has_terms`: there is a column of terms.
+    probability every leaf has beside the class it decides for; None: the probability of the latter. `has_terms`: there
+    is a column of terms.
     """
 
     shown: DisplaySubset
@@ -56,7 +57,10 @@ class LeafTable:
     def heads(self) -> tuple[str, str, str, str, str]:
         """The heads of the columns."""
         interval = "" if self.level is None else f"{100 * self.level:g} % interval"
-        prediction = ("", "mean") if self.shown.tree.is_regression else ("class", "prob.")
+        tree = self.shown.tree
+        prediction = ("", "mean") if tree.is_regression else ("class", "prob.")
+        if self.code is not None:
+            prediction = ("decision", probability_head(tree.schema.classes[self.code], _MAX_CLASS))
         return *prediction, interval, "rows", "changes within the leaf" if self.has_terms else ""
 
     def cells(self, leaf: int) -> tuple[str, str, str, str, str]:

@@ -10,7 +10,7 @@ from hornbeam.checks import check_flags, check_whole
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.export.people.palette import bars
-from hornbeam.export.wording import prediction_text
+from hornbeam.export.wording import answer_text
 from hornbeam.plots.canvas import DARK, GREY, PALE, VERBATIM, axes, fitted_tree, text_width
 from hornbeam.plots.figure_layout import FigureLayout, fit_to_page
 from hornbeam.plots.leaf_table import draw_bars
@@ -18,7 +18,7 @@ from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
-from hornbeam.tree.words import label_text, mean_text, pluralise, probability_text
+from hornbeam.tree.words import label_text, mean_text, pluralise, probability_head, probability_text
 from hornbeam.typing import Bools, Floats, Label
 
 _MAX_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and of a larger one after folding
@@ -43,7 +43,8 @@ class TreeDisplay:
     level : float, default 0.9
         Level of the intervals.
     positive : label, optional
-        The class of interest: the table has the probability of this class for every leaf, not that of its own class.
+        The class of interest: the table has the probability of this class for every leaf, beside the class that the
+        leaf decides for.
 
     Attributes
     ----------
@@ -160,11 +161,17 @@ class TreeDisplay:
             ax.fill_between(ends, *(layout.y[leaf] + line), color=PALE, alpha=0.5, linewidth=0, zorder=0)
         caption = _caption(self.tree, layout)
         if row is not None:
-            caption += f"; dark: the path of a row to node {row_path[-1]}, {_prediction(self.tree, row, row_path[-1])}"
+            predicted = _prediction(self.tree, row, row_path[-1], self._code)
+            caption += f"; dark: the path of a row to node {row_path[-1]}, {predicted}"
         style = {"va": "bottom", "fontsize": layout.page.font, "color": GREY, **VERBATIM}
         self.caption_ = ax.text(0, layout.height, caption, **style)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    @property
+    def _code(self) -> int | None:
+        """The code of the class of interest."""
+        return None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
 
     def _layout(
         self,
@@ -174,10 +181,11 @@ class TreeDisplay:
         size: tuple[float, float] | None,
     ) -> FigureLayout:
         """Fit the tree to its page; in given axes with fewer leaves, until there is room for their text."""
-        code = None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
 
         def fit(n_leaves: int | None) -> FigureLayout:
-            return fit_to_page(self.tree, n_leaves, row_path, self.level if intervals else None, size, code)
+            return fit_to_page(
+                self.tree, n_leaves, row_path, self.level if intervals else None, size, self._code
+            )
 
         if max_leaves != "auto":
             return fit(max_leaves)
@@ -201,15 +209,20 @@ def _row(tree: Tree, row: Any) -> Table:
     return table
 
 
-def _prediction(tree: Tree, row: Table, node: int) -> str:
+def _prediction(tree: Tree, row: Table, node: int, code: int | None) -> str:
     """Write the prediction of the node where a row stops, or of the row if the terms of its path change it."""
     if not tree.path_slopes.of_node(node):
-        return f"which predicts {' '.join(filter(None, prediction_text(tree, node, 2)))}"
+        return f"which predicts {answer_text(tree, node, 2, code=code)}"
     predicted = predict_rows(tree, row)[0]
     if tree.is_regression:
         return f"where it is predicted {mean_text(predicted.item(), 2)}"
-    code = int(decide_rows(tree, row)[0])
-    return f"where it is predicted {label_text(tree.schema.classes[code])} {probability_text(predicted.item(code), 2)}"
+    decided = int(decide_rows(tree, row)[0])
+    answer = f"where it is predicted {label_text(tree.schema.classes[decided])}"
+    if code is None:
+        return f"{answer} {probability_text(predicted.item(decided), 2)}"
+    return (
+        f"{answer}, {probability_head(tree.schema.classes[code])} {probability_text(predicted.item(code), 2)}"
+    )
 
 
 def _points(ax: Any) -> tuple[float, float]:

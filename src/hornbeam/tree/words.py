@@ -110,6 +110,12 @@ def probability_text(p: float, decimals: int = 3) -> str:
     return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
 
 
+def probability_head(label: object, max_letters: int | None = None) -> str:
+    """Write what stands above, or before, the probabilities of the class of interest: P(default)."""
+    name = label_text(label)
+    return f"P({name if max_letters is None else shortened(name, max_letters)})"
+
+
 def mean_text(value: float, decimals: int = 3) -> str:
     """Write a mean with six digits, or with four if `decimals` is below 3; digits before the point stay."""
     return number_text(value, 6 if decimals >= 3 else 4)

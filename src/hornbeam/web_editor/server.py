@@ -169,6 +169,7 @@ def workbench(
     path: str | PathLike[str] = "workbench.hornbeam",
     author: str = "",
     data: str = "",
+    positive: Any = None,
     port: int = 0,
     show: bool = True,
 ) -> Workbench:
@@ -194,6 +195,8 @@ def workbench(
         Author of the edits, for the approval log.
     data : str, default=""
         Name of the rows, for the approval log, such as that of their file.
+    positive : label, default=None
+        The class of interest, whose probability the page and the report show. None: the second of two classes.
     port : int, default=0
         0 for any free port.
     show : bool, default=True
@@ -234,7 +237,8 @@ def workbench(
     if isinstance(model, Tree):
         model = (TreeRegressor if tree.is_regression else TreeClassifier).from_tree(tree)
     editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author, data=data)
-    session = Session(model, editor, path, None if held_out is None else (held_out[0], held_out[1]))
+    test = None if held_out is None else (held_out[0], held_out[1])
+    session = Session(model, editor, path, test, positive)
     try:
         running = Workbench(session, port)
     except BaseException:

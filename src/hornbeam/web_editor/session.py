@@ -54,6 +54,7 @@ class Session:
     editor: TreeEditor
     output: str | PathLike[str]
     test: tuple[Any, Any] | None = None
+    positive: Any = None
     restored: int = field(default=0, init=False)  #: edits that were restored from the journal
     _journal: Journal = field(init=False)
     _reported: ReportedModel = field(init=False)
@@ -74,7 +75,7 @@ class Session:
             )
         check_writable(self.output)
         self._check_overwritten()
-        self._reported = ReportedModel.of(self.model)
+        self._reported = ReportedModel.of(self.model, self.positive)
         finalize(self, self.held.close)  # also at the end of the process
         self.held.enter_context(lock_journal(self._path(".journal")))
         try:
@@ -230,7 +231,7 @@ class Session:
             model = self.editor.finish()
             save(model, self.output)
             X, y = (None, None) if self.test is None else self.test
-            report(model, X, y, title=_TITLE).save(self._path(".html"))
+            report(model, X, y, title=_TITLE, positive=self.positive).save(self._path(".html"))
             log = self.editor.log(self._journal.notes)
             write_atomic(self._path(".md"), [f"{log}\n".encode(errors="replace")])
             journal = replace(

@@ -15,7 +15,7 @@ from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path, slots
-from hornbeam.tree.words import label_text
+from hornbeam.tree.words import label_text, probability_head
 from hornbeam.typing import Label
 
 
@@ -30,7 +30,7 @@ def to_markdown(
     max_categories : int, optional
         Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
     positive : label, optional
-        The class of interest: every leaf has the probability of this class instead of that of its own class.
+        The class of interest: every leaf has the probability of this class, beside the class it decides for.
 
     Returns
     -------
@@ -68,12 +68,16 @@ def to_markdown(
     for leaf, changes in zip(leaves, path_terms_texts(tree, leaves, code), strict=True):
         steps = pairwise(path(skeleton, leaf))
         condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
-        (name, _), (_, value) = prediction_text(tree, leaf), prediction_text(tree, leaf, code=code)
+        name, value = prediction_text(tree, leaf, code=code)
         terms = ["; ".join(map(code_span, changes))] * sloped
         evidence = code_span(evidence_text(tree, leaf, classes))
         rows.append([leaf, condition, *([code_span(name)] if name else []), value, *terms, evidence])
-    probability = "probability" if code is None else f"probability of {code_span(classes[code])}"
-    head, align = (["mean"], "><><") if tree.is_regression else (["class", probability], "><<><")
+    decided = (
+        ["class", "probability"]
+        if code is None
+        else ["decision", code_span(probability_head(tree.schema.classes[code]))]
+    )
+    head, align = (["mean"], "><><") if tree.is_regression else (decided, "><<><")
     header = ["leaf", "if", *head, *["changes within the leaf"] * sloped, "evidence"]
     return Grid("", header, rows, align).markdown(escaped=True)
 
