@@ -246,6 +246,25 @@ def test_two_terms_of_a_feature_are_moved_together():
     assert [str(found) for found in by_late] == ["late ≤ 3 (is 3.5): good 0.500"]
 
 
+def test_a_band_between_two_terms_of_a_feature_is_found():
+    """Odds of bad: 1/2 at 0 late payments, doubled with each up to 2, halved with each from 2 on: 1 at 1 and at 3."""
+    tree = Tree.raw(
+        everybody().schema,
+        Skeleton.of([2, 0, 0], [1, -1, -1], [30.0, np.nan, np.nan]),
+        np.array([[40, 20], [20, 10], [20, 10]]),
+    )
+    log2 = math.log(2)
+    tree = with_slopes(
+        tree, Slopes.of([0, 1], [0, 0], [0, 2], [2, 4], [0, 2], slope=[[0.0, log2], [0.0, -log2]])
+    )
+    for late, band in (
+        (4.0, "1.01 < late ≤ 2.99 (is 4): bad 0.502"),
+        (0.0, "1.01 < late ≤ 2.99 (is 0): bad 0.502"),
+    ):
+        found = [one for one in found_for(tree, [late, 24, "clerk", "B"]) if set(one.values) == {"late"}]
+        assert [str(one) for one in found if one.node == 1] == [band]
+
+
 def test_a_row_that_stops_at_an_inner_node_is_moved_there():
     """The odds of the root, 7/13, double for a manager and with each late payment: 1 at late = 1 - log2(14/13)."""
     found = found_for(everybody(), [3, None, "manager", "B"], fixed=["age"])

@@ -214,23 +214,48 @@ def terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
     return [term.text(code) for term in node_terms(tree, node)]
 
 
-def path_terms_texts(tree: Tree, nodes: Sequence[int], code: int | None = None) -> list[list[str]]:
+def path_terms_texts(
+    tree: Tree, nodes: Sequence[int], code: int | None = None, *, once: bool = False
+) -> list[list[str]]:
     """Write the terms of the paths of several nodes, as `terms_text`.
 
-    Those of a node above begin with the rows that they hold for.
+    Those of a node above begin with the rows that they hold for; with `once` the first of its leaves alone has them.
     """
     if not len(tree.slopes):
         return [[] for _ in nodes]
-    shown = np.intersect1d(with_ancestors(tree.skeleton, np.asarray(nodes)), tree.slopes.nodes).tolist()
+    paths = [path(tree.skeleton, node) for node in nodes]
+    if once:
+        paths = [_since_other_child(tree, above) for above in paths]
+    shown = np.intersect1d([at for above in paths for at in above], tree.slopes.nodes).tolist()
     own = {node: terms_text(tree, node, code) for node in shown}
     rows = dict(rules_in_order(tree, own)) | {0: "all rows"}
 
-    def written(node: int) -> Iterator[str]:
-        for at in path(tree.skeleton, node):
-            scope = "" if at == node else f"for {rows.get(at)}: "
+    def written(above: list[int]) -> Iterator[str]:
+        for at in above:
+            scope = "" if at == above[-1] else f"for {rows.get(at)}: "
             yield from (f"{scope}{term}" for term in own.get(at, ()))
 
-    return [list(written(node)) for node in nodes]
+    return [list(written(above)) for above in paths]
+
+
+def _since_other_child(tree: Tree, above: list[int]) -> list[int]:
+    """Return the end of a path that takes the first child of each node alone."""
+    first = tree.skeleton.first_child
+    begin = max((at for at in range(1, len(above)) if first[above[at - 1]] != above[at]), default=0)
+    return above[begin:]
+
+
+def terms_above(tree: Tree, nodes: Sequence[int], code: int | None = None) -> list[str]:
+    """Write the terms of all nodes above some nodes, each once with the rows that it holds for."""
+    above = with_ancestors(tree.skeleton, np.asarray(nodes))
+    others = np.setdiff1d(np.intersect1d(above, tree.slopes.nodes), nodes).tolist()
+    rows = dict(rules_in_order(tree, set(others))) | {0: "all rows"}
+    return [
+        f"for {rows[node]}: {term}"
+        for node in rows
+        if node in others
+        for term in terms_text(tree, node, code)
+    ]
 
 
 def scope_text(tree: Tree, node: int) -> list[str]:

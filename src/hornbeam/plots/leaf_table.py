@@ -72,7 +72,7 @@ class LeafTable:
         interval = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
             interval = interval_text(tree, self.low[leaf], self.high[leaf], leaf, 2, self.code)
-        terms = path_terms_texts(tree, [leaf], self.code)[0] if self.has_terms else []
+        terms = path_terms_texts(tree, [leaf], self.code, once=True)[0] if self.has_terms else []
         written = "\n".join(shortened(term, _MAX_TERM) for term in terms)
         return (
             *prediction_text(tree, leaf, 2, _MAX_CLASS, self.code),
