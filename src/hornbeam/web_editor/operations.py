@@ -30,6 +30,10 @@ EDITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "split": ("node", "feature", "value", "groups", "missing"),
         "grow": ("node", "levels"),
         "size": ("leaves",),
+        "drop_term": ("node", "feature"),
+        "round_terms": ("node", "feature"),
+        "refit_terms": ("node", "feature"),
+        "set_term": ("node", "feature", "value", "per", "category"),
     }
 )
 
@@ -66,8 +70,10 @@ def apply_edit(editor: TreeEditor, operation: Operation, candidates: Candidates)
         case "groups":
             feature = _feature_at(editor, node)
             editor.set_categories(node, _groups(feature, operation.get("groups")), **said)  # type: ignore[arg-type]
-        case _:
+        case "split":
             _split(editor, schema, operation, candidates, said)
+        case _:
+            _edit_term(editor, operation, said)
 
 
 def _split(
@@ -88,6 +94,24 @@ def _split(
         missing=operation.get("missing"),
         **said,
     )
+
+
+def _edit_term(editor: TreeEditor, operation: Operation, said: dict[str, Any]) -> None:
+    """Edit the term of a feature at a node."""
+    node: Any = operation.get("node")
+    column = find_column(editor.tree.schema, operation.get("feature"))  # type: ignore[arg-type]
+    feature, category = editor.tree.schema.features[column], operation.get("category")
+    match operation["do"]:
+        case "drop_term":
+            editor.drop_term(node, column, **said)
+        case "round_terms":
+            editor.round_terms(node, column, **said)
+        case "refit_terms":
+            editor.refit_terms(node, column, **said)
+        case _:
+            chosen = None if category is None else _category(feature, category)
+            per = operation.get("per", 1.0)
+            editor.set_term(node, column, operation.get("value"), per=per, category=chosen, **said)
 
 
 def _best(found: CandidateSplits, column: int, feature: Feature) -> CandidateSplit:
