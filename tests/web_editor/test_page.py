@@ -180,19 +180,21 @@ def test_terms_are_set_rounded_and_dropped(browser, tmp_path):
     late = list(X.columns).index("late")
     term = Slopes.of([0], [late], low=[0], high=[4], centre=[1], slope=[[0, 0.4321]])
     clf.tree_ = with_slopes(clf.tree_, term)
-    with workbench(clf, X, y, path=tmp_path / "t.hornbeam", show=False) as running:
-        with browser.visit(running.url) as page:
-            ready(page, 0)
-            assert "× 1.54 per +1" in page.locator("#node-terms").inner_text()
-            page.locator("#node-terms input[name=value]").fill("2")
-            page.locator("#node-terms button[type=submit]").click()
-            edited(page, 1)
-            assert "× 2 per +1" in page.locator("#node-terms").inner_text()
-            for n, words in enumerate(("Refit", "Round", "Drop"), 2):
-                page.locator(f"#node-terms button:has-text('{words}')").click()
-                edited(page, n)
-            assert page.locator("#node-terms").count() == 0
-            assert "removed the term of late at the root" in page.locator("#edit-list").inner_text()
+    with (
+        workbench(clf, X, y, path=tmp_path / "t.hornbeam", show=False) as running,
+        browser.visit(running.url) as page,
+    ):
+        ready(page, 0)
+        assert "× 1.54 per +1" in page.locator("#node-terms").inner_text()
+        page.locator("#node-terms input[name=value]").fill("2")
+        page.locator("#node-terms button[type=submit]").click()
+        edited(page, 1)
+        assert "× 2 per +1" in page.locator("#node-terms").inner_text()
+        for n, words in enumerate(("Refit", "Round", "Drop"), 2):
+            page.locator(f"#node-terms button:has-text('{words}')").click()
+            edited(page, n)
+        assert page.locator("#node-terms").count() == 0
+        assert "removed the term of late at the root" in page.locator("#edit-list").inner_text()
 
 
 def test_everything_is_done_with_the_keyboard(browser, tmp_path):

@@ -99,7 +99,8 @@ def _split(
 def _edit_term(editor: TreeEditor, operation: Operation, said: dict[str, Any]) -> None:
     """Edit the term of a feature at a node."""
     node: Any = operation.get("node")
-    column = find_column(editor.tree.schema, operation.get("feature"))  # type: ignore[arg-type]
+    named: Any = operation.get("feature")
+    column = find_column(editor.tree.schema, named)
     feature, category = editor.tree.schema.features[column], operation.get("category")
     match operation["do"]:
         case "drop_term":
