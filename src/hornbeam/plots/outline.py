@@ -150,9 +150,9 @@ def fit_outline(
     Subtrees with few rows are folded if there are more nodes than lines. `caption_of` writes the caption of what is
     shown.
     """
-    width, height = size
+    (width, height), smallest = size, _FONTS[-1]
     n = tree.n_leaves if max_leaves is None else min(max_leaves, tree.n_leaves)
-    smallest = _FONTS[-1]
+    n = min(n, max(2, int(height / (_LINE * smallest))))
     above = _top(class_legend(tree, smallest, width), smallest)
     while True:
         shown = display_subset(tree, n, keep=keep[:-1])

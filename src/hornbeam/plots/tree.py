@@ -222,7 +222,7 @@ class TreeDisplay:
                 layout = fit(n)
         if (layout.complete and layout.width <= size[0]) or size[0] > _OUTLINE_WIDTH:
             return layout
-        most = None if max_leaves is None else layout.shown.tree.n_leaves
+        most = None if max_leaves == "auto" else max_leaves
         level = self.level if intervals else None
         outline = fit_outline(self.tree, most, row_path, level, size, self._code, caption_of)
         return layout if max_leaves is None and outline.shown.hidden.any() else outline
