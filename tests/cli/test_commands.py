@@ -496,3 +496,26 @@ def test_the_workbench_fits_with_the_options_of_fit(run, model, monkeypatch):
     numeric = run("workbench", "loans.csv", "-t", "amount", "--costs", "1", "2", "5")
     assert numeric.exit_code == 2
     assert "--costs is for classes" in numeric.stderr
+
+
+def test_a_column_with_one_bad_cell_is_left_out_with_advice(run):
+    lines = Path("loans.csv").read_text(encoding="utf-8").splitlines()
+    cells = lines[5].split(",")
+    cells[2] = "unclear"
+    Path("bad.csv").write_text("\n".join([*lines[:5], ",".join(cells), *lines[6:]]), encoding="utf-8")
+    done = run("fit", "bad.csv", "-t", "state", "-o", "m.hornbeam")
+    assert (
+        "'amount' holds numbers, but for 1 of 600 cells, which --null-value TEXT reads as missing"
+        in done.stderr
+    )
+    done = run("fit", "bad.csv", "-t", "state", "-o", "m.hornbeam", "--null-value", "unclear")
+    assert "but for" not in done.stderr
+    assert "missing   amount 1" in done.stderr
+
+
+@pytest.mark.parametrize("output", ["model.csv", "model.HTML", "model.onnx"])
+def test_the_ending_of_a_model_is_not_that_of_another_file(run, output):
+    refused = run("fit", "loans.csv", "-t", "state", "-o", output)
+    assert refused.exit_code == 2
+    assert "name it model.hornbeam" in refused.stderr
+    assert not Path(output).exists()

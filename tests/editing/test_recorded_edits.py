@@ -57,7 +57,7 @@ def test_a_comparison_lists_them(edited, tmp_path):
 
 def test_the_report_lists_them_in_a_table(edited):
     classifier, editor, X, y = edited
-    page = str(report(classifier, X, y))
+    page = report(classifier, X, y).text
     assert "Edits by hand" in page
     assert "a round &amp; even number" in page
     assert "A. &lt;Analyst&gt;" in page

@@ -5,6 +5,7 @@ The estimators warn about findings; the command line leaves the column out or pr
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -20,7 +21,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.kernels.census import count_distinct
-from hornbeam.typing import Counts
+from hornbeam.typing import Category, Counts
 
 if TYPE_CHECKING:
     from hornbeam.data.files.profile import Profile
@@ -38,9 +39,10 @@ _UNSHARED = 0.02  # share of the repeated values that may have another value in 
 _SIMILAR = 0.8  # their number of values beside that of the first, at least: each of them identifies a group
 _TRIED = 3  # columns of most values
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
-_NUMBER = re.compile(r"[+-]?\d*[.,]\d+|[+-]?\d+")
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?:[eE][+-]?\d+)?")
 _SEPARATOR = re.compile("[.,]")
 _SOME = 100  # categories that are searched for one that is neither date nor number
+_FEWEST_NUMERIC, _FEW_TEXTS = 20, 0.05  # categories that are numbers, and the largest share of others
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
 _GROUP_NAME = re.compile(r"(?:(?:^|[^A-Za-z])(?:id|uid|uuid|guid|key)|[a-z](?:Id|ID|Uid|Uuid|Guid|Key))$")
 _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
@@ -54,6 +56,7 @@ class Check(StrEnum):
     IDENTIFIER = "identifier"
     DATE = "dates as text"
     NUMBER = "numbers as text"
+    FEW_TEXTS = "a few texts among numbers"
     UNREPEATED = "unrepeated number"
     COPY = "copy of the target"
     GROUP = "group of rows"
@@ -76,6 +79,7 @@ def check_profile(column: "Profile") -> Finding | None:
 
     - *constant*: one value in all rows, or no value at all. One value and missing values are not constant.
     - *row number*: 1, 2, 3, ... in the order of the rows, from any start.
+    - *a few texts among numbers*: as in `check_columns`.
     - *identifier*: texts or categories, more than half as many different ones as there are rows.
     - *unrepeated number*: at least 100 rows, another whole number in each, and either the name is that of an
       identifier (``id``, ``customer_id``, ``orderKey``), or the numbers are so close together that independent draws
@@ -92,6 +96,8 @@ def check_profile(column: "Profile") -> Finding | None:
         return None
     if column.is_row_number:
         return Finding(column.name, Check.ROW_NUMBER, "numbers the rows")
+    if (found := few_texts_found(column.name, column.n_few_texts, column.n_rows)) is not None:
+        return found
     if column.holds == "text" and column.n_distinct > _IDENTIFIER_SHARE * column.n_rows:
         return _identifier(column.name, column.n_distinct, column.n_rows)
     if _is_unrepeated(column):
@@ -109,6 +115,8 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
 
     - *dates as text*, *numbers as text*: a nominal column of texts such as 2024-01-31 alone, or 3,5 and 12 alone, whose
       order a split does not see. Whole numbers alone may be codes.
+    - *a few texts among numbers*: a nominal column of at least 20 different numbers, and at most a twentieth as many
+      texts, in at most a twentieth of the rows: one bad cell makes a column of numbers nominal.
     - *group of rows*: an identifier by its name, whose values repeat; or a column of many values whose equal values
       are found together with equal values of two other columns of many values, such as the age, height and weight of
       a patient. In the first 2,000 rows alone, and not if groups are known.
@@ -118,13 +126,17 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
     features = enumerate(table.schema.features)
-    found = {at: finding for at, feature in features if (finding := _ordered_text(feature)) is not None}
+    found = {
+        at: finding
+        for at, feature in features
+        if (finding := _few_texts_in(table, at) or _ordered_text(feature)) is not None
+    }
     for at, profile in _suspects(table):
         finding = None if at in found else check_profile(profile)
         skipped = {Check.CONSTANT} if table.names is not None else {Check.CONSTANT, Check.UNREPEATED}
         if finding is not None and finding.check not in skipped:
             found[at] = finding
-    as_text = (Check.DATE, Check.NUMBER)
+    as_text = (Check.DATE, Check.NUMBER, Check.FEW_TEXTS)
     others = [at for at in range(len(table.columns)) if at not in found or found[at].check in as_text]
     for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
@@ -232,6 +244,42 @@ def _ordered_text(feature: Feature) -> Finding | None:
     if all(map(_NUMBER.fullmatch, some)) and any(map(_SEPARATOR.search, some)):
         return Finding(feature.name, Check.NUMBER, "holds numbers as text")
     return None
+
+
+def few_texts(categories: Sequence[Category]) -> list[int]:
+    """Return the positions of categories that are no number, if they are few among many numbers; else nothing.
+
+    Examples
+    --------
+    >>> few_texts([*map(str, range(30)), "n.a."]), few_texts(["1", "2", "red"])
+    ([30], [])
+    """
+    most = _FEW_TEXTS * len(categories)
+    texts = []
+    for at, category in enumerate(categories):
+        if isinstance(category, bool) or (
+            isinstance(category, str) and not _NUMBER.fullmatch(category.strip())
+        ):
+            texts.append(at)
+            if len(texts) > most:
+                return []
+    return texts if len(categories) - len(texts) >= _FEWEST_NUMERIC else []
+
+
+def few_texts_found(name: str, n_cells: int, n_rows: int) -> Finding | None:
+    """Return the finding of a column of numbers with a few other cells; None if there are none, or many."""
+    if not 0 < n_cells <= _FEW_TEXTS * n_rows:
+        return None
+    what = f"holds numbers, but for {n_cells:,} of {n_rows:,} cells"
+    return Finding(name, Check.FEW_TEXTS, what)
+
+
+def _few_texts_in(table: Table, at: int) -> Finding | None:
+    feature = table.schema.features[at]
+    if not feature.is_nominal:
+        return None
+    n_cells = np.isin(table.columns[at], texts).sum() if (texts := few_texts(feature.categories)) else 0
+    return few_texts_found(feature.name, int(n_cells), table.n_rows)
 
 
 def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:

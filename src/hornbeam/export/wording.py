@@ -65,13 +65,18 @@ def conditions(
             membership_text(feature, np.flatnonzero(run == slot).tolist(), max_categories) for slot in slots
         ]
     else:
-        at = threshold_text(feature, threshold, digits)
+        at = threshold_text(feature, threshold, digits, single=_compares_float32(tree))
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
     if missing == EVERY_CHILD:
         return [f"{test}, or missing in part" for test in tests]
     if missing >= 0:
         tests[missing] += " or missing" if tests[missing] else "missing"
     return tests
+
+
+def _compares_float32(tree: Tree) -> bool:
+    """Whether the tree is one of scikit-learn, which compares float32 values."""
+    return any(step.name == "scikit-learn" for step in tree.history[:1])
 
 
 def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = None) -> list[str]:
@@ -130,7 +135,7 @@ def prediction_text(
     return name if max_letters is None else shortened(name, max_letters), probability
 
 
-def answer_text(
+def prediction_line(
     tree: Tree, node: int, decimals: int = 3, max_letters: int | None = None, code: int | None = None
 ) -> str:
     """Write the prediction of a node in one line, as `prediction_text`: "bad 0.7", or "good, P(bad) 0.4"."""

@@ -42,7 +42,7 @@ class LeafTable:
 
     `low` and `high` are intervals of the shown nodes, None leaves them out. `code` is the class of interest, whose
     probability every leaf has beside the class it decides for; None: the probability of the latter. `has_terms`: there
-    is a column of terms.
+    is a column of terms. `bar_letters`: width of a bar, in letters.
     """
 
     shown: DisplaySubset
@@ -52,6 +52,7 @@ class LeafTable:
     level: float | None
     code: int | None = None
     has_terms: bool = False
+    bar_letters: float = 7.0
 
     @property
     def heads(self) -> tuple[str, str, str, str, str]:
@@ -84,7 +85,7 @@ class LeafTable:
     @property
     def bar_width(self) -> float:
         """Width of the bar of probabilities."""
-        return 7 * self.font
+        return self.bar_letters * self.font
 
     def columns(self, leaves: list[int]) -> list[float]:
         """The right edge of each column, from the left edge of the table."""
@@ -124,10 +125,11 @@ class LeafTable:
                 for cell, font, (x, side) in zip(cells, self._fonts, places, strict=True)
                 if cell
             ]
-        self._draw_bars(ax, left, y, thickness)
+        self.draw_leaf_bars(ax, left, y, thickness)
         return texts
 
-    def _draw_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
+    def draw_leaf_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
+        """Draw a bar for every leaf at its y, with its interval where a line can show it."""
         tree, hidden, width = self.shown.tree, self.shown.hidden, self.bar_width
         belief = bars(tree)
         # A folded subtree is pale: its prediction is an average over its leaves.
@@ -138,4 +140,6 @@ class LeafTable:
             bounds = (self.low[leaves, 0], self.high[leaves, 0])
             begin, end = (left + width * (on_scale(tree, at) if tree.is_regression else at) for at in bounds)
             thin = max(0.6, 0.12 * self.font)
-            ax.hlines([y[leaf] for leaf in leaves], begin, end, color=DARK, linewidth=thin, zorder=4)
+            # A white border, or the line would be lost on dark bars, in grey above all.
+            for colour, width in (("white", 3 * thin), (DARK, thin)):
+                ax.hlines([y[leaf] for leaf in leaves], begin, end, color=colour, linewidth=width, zorder=4)

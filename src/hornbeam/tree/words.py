@@ -68,8 +68,15 @@ def number_text(value: float, digits: int | None = None) -> str:
     return short if isinf(float(short)) == isinf(value) else number_text(value, digits + 1)
 
 
-def threshold_text(feature: Feature, threshold: float, digits: int | None = None) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else as a number."""
+def threshold_text(
+    feature: Feature, threshold: float, digits: int | None = None, *, single: bool = False
+) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else as a number.
+
+    `single`: values are compared as float32, so the shortest text of the same float32 is written.
+    """
+    if single and np.isfinite(np.float32(threshold)):
+        threshold = float(str(np.float32(threshold)))
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
         return label_text(feature.categories[floor(threshold)])
     return number_text(threshold, digits)

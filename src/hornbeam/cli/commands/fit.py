@@ -167,7 +167,7 @@ def fit(
     from hornbeam.tree.words import pluralise
     from hornbeam.tuning.size_path import size_path
 
-    check_output(output)
+    check_output(output, model=True)
     found = read_training(
         data,
         target,

@@ -86,7 +86,7 @@ def workbench(
     from hornbeam import workbench as start
     from hornbeam.tree.decision import parse_class
 
-    check_output(output)
+    check_output(output, model=True)
     settings = {name: value for name in _SETTINGS if (value := options[name])}
     if model is None:
         found = read_training(data, target, text, column_options, kind=options["kind"])

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.data.column_checks import few_texts
+from hornbeam.data.schema import MAX_CATEGORIES
 from hornbeam.typing import Floats, Indices
 
 
@@ -15,7 +17,7 @@ class Profile:
     `holds` is "number", "text", "boolean", "date" or "other"; `n_distinct` does not count missing values.
     `is_row_number`: the values are consecutive whole numbers, each once, in the order of the rows. `width`:
     if every row has another whole number, how many whole numbers there are from the smallest to the largest,
-    else 0.
+    else 0. `n_few_texts`: cells that are no number, if they are few among many numbers as text.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Profile:
     whole: bool = False
     is_row_number: bool = False
     width: float = 0.0
+    n_few_texts: int = 0
 
     @classmethod
     def of(cls, name: str, column: Any) -> "Profile":
@@ -35,7 +38,16 @@ class Profile:
         holds = _held(column.type)
         if holds == "other":
             return cls(name, holds, len(column), column.null_count, 0)
-        distinct = len(column.drop_null().unique())
+        values = column.drop_null().unique()
+        distinct = len(values)
+        if holds == "text":
+            texts = (
+                [values[at].as_py() for at in few_texts(values.to_pylist())]
+                if distinct <= MAX_CATEGORIES
+                else []
+            )
+            n_texts = sum(compute.sum(compute.equal(column, text)).as_py() for text in texts)
+            return cls(name, holds, len(column), column.null_count, distinct, n_few_texts=n_texts)
         whole, counts, width = bool(types.is_integer(column.type)), False, 0.0
         if whole and distinct == len(column) > 1:
             steps = compute.pairwise_diff(column.combine_chunks())[1:]

@@ -472,6 +472,30 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             engine=engine,
         )
 
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the most tests on a path, as scikit-learn's trees do.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier("cart").fit([[1], [2], [3]], ["no", "yes", "no"]).get_depth()
+        2
+        """
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of the tree, as scikit-learn's trees do.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier("cart").fit([[1], [2], [3]], ["no", "yes", "no"]).get_n_leaves()
+        3
+        """
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
     def edit(
         self,
         X: Any,

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.checks import check_whole
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import answer_text, conditions_within, evidence_text
+from hornbeam.export.wording import conditions_within, evidence_text, prediction_line
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
@@ -68,7 +68,7 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48, positive: Label | None
     ]
     for node in range(tree.n_nodes):
         if skeleton.n_children[node] == 0:
-            prediction = answer_text(tree, node, code=code)
+            prediction = prediction_line(tree, node, code=code)
             label = quoted(prediction, evidence_text(tree, node, classes), terms=terms_text(tree, node, code))
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbeam.checks import check_whole
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import answer_text, conditions, conditions_within, evidence_text
+from hornbeam.export.wording import conditions, conditions_within, evidence_text, prediction_line
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
@@ -117,7 +117,7 @@ def _texts(
             edges += zip(conditions_within(tree, node, letters), conditions(tree, node), strict=True)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
-        prediction = answer_text(tree, node, code=code)
+        prediction = prediction_line(tree, node, code=code)
         boxes.append([prediction + below, evidence_text(tree, node, classes), *terms_text(tree, node, code)])
     return boxes, edges
 
