@@ -227,6 +227,33 @@ def test_a_narrow_range_beside_a_wide_one_is_a_step():
     assert binned.rounding > 12
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_database_divides_by_a_width_with_many_digits(dialect):
+    """SQLite has the width of 35.81 to 35.91 as a fraction; half of the way is half of the points."""
+    pytest.importorskip("sqlglot")
+    duckdb = pytest.importorskip("duckdb") if dialect == "duckdb" else None
+    tree = with_slopes(
+        Tree.raw(
+            Schema((Feature("x"), Feature("z")), ("bad", "good")),
+            Skeleton.of([2, 0, 0], [1, -1, -1], [0.0, np.nan, np.nan]),
+            np.array([[2, 2], [1, 1], [1, 1]]),
+        ),
+        Slopes.of(
+            *([0, 1], [0, 0], [35.81, 0], [35.91, 100], [35.85, 50]),
+            slope=np.array([[0, 700], [0, 0.3]]) / FACTOR,
+        ),
+    )
+    card, values = scorecard(tree), np.linspace(35.8, 35.92, 25).round(3).tolist()
+    rows = duckdb.connect() if duckdb else sqlite3.connect(":memory:")
+    rows.execute("CREATE TABLE rows (id INTEGER, x DOUBLE, z DOUBLE)")
+    rows.executemany("INSERT INTO rows VALUES (?, ?, 1)", list(enumerate(values)))
+    found = sorted(rows.execute(card.to_sql(dialect=dialect, keep=["id"])).fetchall())
+    rows.close()
+    hand = [by_hand(card, {"x": value, "z": 1}, {}) for value in values]
+    assert [line[-1] for line in found] == hand == card.points([[value, 1] for value in values]).tolist()
+    assert len(set(hand)) > 10
+
+
 def test_neighbouring_floats_are_a_step():
     low = 1e6
     high = np.nextafter(low, np.inf).item()

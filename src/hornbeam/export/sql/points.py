@@ -48,7 +48,7 @@ def _points(query: SplitExpressions, term: PointTerm) -> exp.Expression:
         beyond = exp.GTE(this=x.copy(), expression=number(term.high))
         ifs += [case(below, low), case(beyond, high)]
         above = exp.Paren(this=exp.Sub(this=x.copy(), expression=exp.Paren(this=number(term.origin))))
-        steps = exp.Paren(this=exp.Div(this=above, expression=number(term.width), typed=True))
+        steps = exp.Paren(this=exp.Div(this=above, expression=exp.Paren(this=number(term.width)), typed=True))
         change = exp.Mul(this=exp.Paren(this=number(term.change + 0.0)), expression=steps)
         exact = exp.Add(this=exp.Paren(this=number(term.start + 0.0)), expression=exp.Paren(this=change))
         return exp.Case(ifs=ifs, default=_whole(query, exact))
