@@ -435,6 +435,21 @@ def test_edits_of_terms_that_are_refused_change_nothing(call, message):
     assert editor.edits == ()
 
 
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_rows_that_are_added_and_removed_leave_the_edited_tree_as_it_was(classes):
+    editor = taught(classes)
+    for name in ("threshold", "refit", "prune"):
+        EDITS[name][0](editor)
+    kind = TreeClassifier if classes else TreeRegressor
+    model = kind.from_tree(editor.tree)
+    X, number, y = rows(seed=5, n=60, classes=classes)
+    target = y if classes else number
+    model.update(X, target)
+    assert model.tree_.digest != editor.tree.digest
+    model.forget(X, target)
+    assert_array_equal(model.tree_.belief, editor.tree.belief)
+
+
 def test_an_edited_readable_tree_is_saved_and_its_cost_is_shown(tmp_path):
     X, _, y = rows()
     X_new, _, y_new = rows(seed=1, n=200)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.kernels.elementary import dot, exp, log, minimise
-from hornbeam.smoothing.teacher_prior import is_distilled
+from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
 from hornbeam.tree.edit import with_belief, with_slopes
 from hornbeam.tree.route import predict_rows, route, sums_of_terms
 from hornbeam.tree.slopes import Slopes
@@ -26,6 +26,7 @@ from hornbeam.typing import Bools, Floats
 
 _RIDGE = 0.002  # per row, of a slope times the range of its values
 _LEAST = 1e-12  # of a rate, where the search for a base begins
+_LEAST_ROWS = 2.0**-18  # of a class, among the rows and pseudo-rows of a node
 _MOST = 700.0  # of a score
 
 
@@ -151,6 +152,14 @@ def with_bases(before: Tree, tree: Tree, fresh: Bools, table: Table) -> Tree:
         inside[descendants(tree.skeleton, node)] = True
         rows = table.take(np.flatnonzero(inside[stops]))
         belief[node] = _base(before, tree, node, rows)
+        if not tree.is_regression:
+            # Rounding takes less from a class than this.
+            least = _LEAST_ROWS / (tree.weight_in_rows[node] + tree.borrowed[node])
+            belief[node] = np.maximum(belief[node], least)
+            belief[node] /= belief[node].sum()
+    fitted = with_belief(tree, belief, tree.borrowed)
+    # Rounded, so that rows which are added and removed again leave the same predictions.
+    belief[fresh] = with_prior_of(fitted, tree).belief[fresh]
     return with_belief(tree, belief, tree.borrowed)
 
 
@@ -166,7 +175,7 @@ def _base(before: Tree, tree: Tree, node: int, table: Table) -> Floats:
     if not score.any():
         return mean / mean.sum()
     [base], _ = rows.fit(1, regression=False)
-    power = np.where(mean > 0, exp(base - base.max()), 0.0)
+    power = exp(base - base.max())
     belief: Floats = power / power.sum()
     return belief
 
