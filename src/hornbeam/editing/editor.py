@@ -35,7 +35,7 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-_LONGEST = 10_000  # letters of a reason or an author
+_LONGEST, _LONGEST_NOTES = 10_000, 1_000_000  # letters of a reason or an author, and of notes
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -295,6 +295,7 @@ class TreeEditor:
         With held-out rows also the loss after each edit, and all scores before and after the edits. `notes` are written
         above the place to sign, as they are.
         """
+        _check_text("notes", notes, _LONGEST_NOTES)
         return approval_log(self.first, self._done, self.rows.table, self.held_out, self.data, notes)
 
     def _edit(
@@ -312,12 +313,12 @@ class TreeEditor:
         self._done, self._undone = (*self._done, Edit(what, **said, before=before, after=after)), ()
 
 
-def _check_text(name: str, text: object) -> None:
+def _check_text(name: str, text: object, longest: int = _LONGEST) -> None:
     """Raise `ParameterError` unless a reason, an author, a date or a name can be stored in a file."""
     if not isinstance(text, str):
         raise ParameterError(f"{name}={shown(text)}: expected a text.")
-    if len(text) > _LONGEST:
-        raise ParameterError(f"{name} has {len(text):,} letters; expected at most {_LONGEST:,}.")
+    if len(text) > longest:
+        raise ParameterError(f"{name} has {len(text):,} letters; expected at most {longest:,}.")
     try:
         text.encode()
     except UnicodeEncodeError:
