@@ -16,10 +16,9 @@ from hornbeam.data.column_checks import (
     check_columns,
     check_profile,
     check_schema,
-    few_texts,
     target_copies,
 )
-from hornbeam.data.files.profile import Profile
+from hornbeam.data.files.profile import Profile, few_texts
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import correlation, wrong_by_cut, wrong_by_missing, wrong_by_value

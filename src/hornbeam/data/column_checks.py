@@ -5,26 +5,23 @@ The estimators warn about findings; the command line leaves the column out or pr
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.files.profile import FEW_TEXTS, NUMBER, Profile, few_texts
 from hornbeam.data.hashes import value_hash
 from hornbeam.data.row_order import target_bits
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.kernels.census import count_distinct
-from hornbeam.typing import Category, Counts
-
-if TYPE_CHECKING:
-    from hornbeam.data.files.profile import Profile
+from hornbeam.typing import Counts
 
 _FEWEST_ROWS = 20  # smaller data are not checked: most of their columns have many different values
 _FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated value
@@ -39,10 +36,8 @@ _UNSHARED = 0.02  # share of the repeated values that may have another value in 
 _SIMILAR = 0.8  # their number of values beside that of the first, at least: each of them identifies a group
 _TRIED = 3  # columns of most values
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?:[eE][+-]?\d+)?")
 _SEPARATOR = re.compile("[.,]")
 _SOME = 100  # categories that are searched for one that is neither date nor number
-_FEWEST_NUMERIC, _FEW_TEXTS = 20, 0.05  # categories that are numbers, and the largest share of others
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
 _GROUP_NAME = re.compile(r"(?:(?:^|[^A-Za-z])(?:id|uid|uuid|guid|key)|[a-z](?:Id|ID|Uid|Uuid|Guid|Key))$")
 _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
@@ -74,7 +69,7 @@ class Finding:
     what: str
 
 
-def check_profile(column: "Profile") -> Finding | None:
+def check_profile(column: Profile) -> Finding | None:
     """Check a column by the number of its different values; None for a column that may be a feature.
 
     - *constant*: one value in all rows, or no value at all. One value and missing values are not constant.
@@ -241,34 +236,14 @@ def _ordered_text(feature: Feature) -> Finding | None:
         return None
     if all(map(_DATE.fullmatch, some)):
         return Finding(feature.name, Check.DATE, "holds dates as text")
-    if all(map(_NUMBER.fullmatch, some)) and any(map(_SEPARATOR.search, some)):
+    if all(map(NUMBER.fullmatch, some)) and any(map(_SEPARATOR.search, some)):
         return Finding(feature.name, Check.NUMBER, "holds numbers as text")
     return None
 
 
-def few_texts(categories: Sequence[Category]) -> list[int]:
-    """Return the positions of categories that are no number, if they are few among many numbers; else nothing.
-
-    Examples
-    --------
-    >>> few_texts([*map(str, range(30)), "n.a."]), few_texts(["1", "2", "red"])
-    ([30], [])
-    """
-    most = _FEW_TEXTS * len(categories)
-    texts = []
-    for at, category in enumerate(categories):
-        if isinstance(category, bool) or (
-            isinstance(category, str) and not _NUMBER.fullmatch(category.strip())
-        ):
-            texts.append(at)
-            if len(texts) > most:
-                return []
-    return texts if len(categories) - len(texts) >= _FEWEST_NUMERIC else []
-
-
 def few_texts_found(name: str, n_cells: int, n_rows: int) -> Finding | None:
     """Return the finding of a column of numbers with a few other cells; None if there are none, or many."""
-    if not 0 < n_cells <= _FEW_TEXTS * n_rows:
+    if not 0 < n_cells <= FEW_TEXTS * n_rows:
         return None
     what = f"holds numbers, but for {n_cells:,} of {n_rows:,} cells"
     return Finding(name, Check.FEW_TEXTS, what)
@@ -286,28 +261,22 @@ def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:
     return Finding(name, Check.IDENTIFIER, f"has {n_distinct:,} different values in {n_rows:,} rows")
 
 
-def _is_unrepeated(column: "Profile") -> bool:
+def _is_unrepeated(column: Profile) -> bool:
     if not column.whole or not column.n_distinct == column.n_rows >= _FEWEST_NUMBERS:
         return False
     pairs = column.n_rows * (column.n_rows - 1) / 2
     return _looks_like_identifier(column.name) or pairs >= _EXPECTED_REPEATS * column.width
 
 
-def _profiles() -> "type[Profile]":
-    from hornbeam.data.files.profile import Profile  # imported only for suspicious columns
-
-    return Profile
-
-
-def _suspects(table: Table) -> list[tuple[int, "Profile"]]:
+def _suspects(table: Table) -> list[tuple[int, Profile]]:
     """Return the profiles of the columns that a sample of rows does not clear."""
     found = []
     for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
         if feature.is_nominal:
             if len(feature.categories) > _IDENTIFIER_SHARE * table.n_rows:
-                found.append((at, _profiles().of_codes(feature.name, column)))
+                found.append((at, Profile.of_codes(feature.name, column)))
         elif _is_suspect(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):
-            found.append((at, _profiles().of_numbers(feature.name, column)))
+            found.append((at, Profile.of_numbers(feature.name, column)))
     return found
 
 

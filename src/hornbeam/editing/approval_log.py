@@ -208,9 +208,8 @@ def approval_log(
     """Write the edits of a tree in Markdown: the data, a table of edits, notes, and a place to sign.
 
     `rows` are those that the tree counts, `data` is their name. Edits that the tree had before have a table of their
-    own. With `held_out` rows, which the tree was not grown
-    from, the table has also the loss of each tree and its change by the edit, with the standard error; and there are
-    all scores before the first and after the last edit.
+    own. With `held_out` rows, which the tree was not grown from, the table also has the loss of each tree and its
+    change by the edit, with the standard error; and there are all scores before the first and after the last edit.
     """
     notes_text = ["## Notes", notes.strip()] if notes.strip() else []
     earlier = edit_grid(first)

@@ -48,7 +48,7 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.words import pluralise
 from hornbeam.typing import Floats
 
-_LONGEST, _LONGEST_NOTES = 10_000, 100_000  # letters of a reason or an author, and of the notes of a log
+_LONGEST, _LONGEST_NOTES = 10_000, 1_000_000  # letters of a reason or an author, and of notes
 
 
 @dataclass(slots=True, eq=False, repr=False)

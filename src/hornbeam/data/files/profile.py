@@ -1,13 +1,17 @@
 """Profile of one column: the type of its values, and the number of different ones."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hornbeam.data.column_checks import few_texts
 from hornbeam.data.schema import MAX_CATEGORIES
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Category, Floats, Indices
+
+NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?:[eE][+-]?\d+)?")
+_FEWEST_NUMERIC, FEW_TEXTS = 20, 0.05  # categories that are numbers, and the largest share of others
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,26 @@ class Profile:
         known = codes[codes >= 0]
         distinct = int(np.count_nonzero(np.bincount(known)))
         return cls(name, "text", len(codes), len(codes) - len(known), distinct)
+
+
+def few_texts(categories: Sequence[Category]) -> list[int]:
+    """Return the positions of categories that are no number, if they are few among many numbers; else nothing.
+
+    Examples
+    --------
+    >>> few_texts([*map(str, range(30)), "n.a."]), few_texts(["1", "2", "red"])
+    ([30], [])
+    """
+    most = FEW_TEXTS * len(categories)
+    texts = []
+    for at, category in enumerate(categories):
+        if isinstance(category, bool) or (
+            isinstance(category, str) and not NUMBER.fullmatch(category.strip())
+        ):
+            texts.append(at)
+            if len(texts) > most:
+                return []
+    return texts if len(categories) - len(texts) >= _FEWEST_NUMERIC else []
 
 
 def _held(kind: Any) -> str:
