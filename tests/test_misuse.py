@@ -17,6 +17,7 @@ import hornbeam.pruning
 import hornbeam.smoothing
 from hornbeam import evaluation
 from hornbeam.errors import HornbeamError
+from hornbeam.tree import Slopes, with_slopes
 from support.api import documented, members, public
 from support.estimators import ESTIMATORS, X, Y, fitted
 
@@ -66,6 +67,8 @@ GOOD = {
     "Comparison.on.sets": [True, True, False],
     "losses": np.eye(3)[:, :2],
     "split": "x0",
+    "feature": "x0",
+    "effect": 2.0,
     "features": CLF.tree_.schema.features,
     "Feature.name": "age",
 }
@@ -101,6 +104,12 @@ PRUNERS = {name for module, name in documented() if module == "hornbeam.pruning"
 MADE = {"hornbeam.results", "hornbeam.plots"}
 
 
+def with_terms():
+    """A tree whose root has a term, for its editor."""
+    term = Slopes.of([0], [0], low=[0], high=[1], centre=[0.5], slope=np.eye(CLF.tree_.n_classes)[:1])
+    return hornbeam.TreeClassifier.from_tree(with_slopes(CLF.tree_, term))
+
+
 @cache
 def objects():
     """An object of each class with methods: estimators, and what their methods return."""
@@ -119,7 +128,7 @@ def objects():
         CLF.shap_values(X),
         CLF.counterfactuals(X[:3]),
         CLF.scorecard(positive=1),
-        CLF.edit(X, Y),
+        with_terms().edit(X, Y),
         CLF.cost_complexity_path(),
         hornbeam.TreeClassifier().fit(X, Y).size_path_,
         hornbeam.diff(CLF, CLF),

@@ -269,7 +269,7 @@ def texts(fit: Fit) -> None:
     calls: dict[str, Callable[[], Any]] = {
         "_repr_html_": lambda: str(model._repr_html_()),
         "explain": lambda: [str(model.explain(few)), model.explain(few)._repr_html_()],
-        "scorecard": lambda: str(model.scorecard()),
+        "scorecard": lambda: [_card(model, X, bins) for bins in (False, True)],
         "candidate_splits": lambda: str(model.candidate_splits(X, y, held_out=(X, y), **weights)),
         "leaves": lambda: [str(model.leaves()), model.leaves()._repr_html_()],
         "rules": lambda: str(model.rules()),
@@ -288,6 +288,18 @@ def texts(fit: Fit) -> None:
     for use in uses:
         with suppress(HornbeamError):
             use()
+
+
+def _card(model: Any, X: Any, bins: bool) -> None:
+    """The points of a scorecard are whole, and as near to the log odds as the card says."""
+    card = model.scorecard(bins=bins)
+    str(card), card.to_csv(), card._repr_html_(), card.reasons(X.iloc[:3])
+    p, points = model.predict_proba(X), card.points(X)
+    known = (p > 0).all(axis=1)
+    exact = card.offset + card.factor * (np.log(p[known, 1]) - np.log(p[known, 0]))
+    expect((points[known] == np.round(points[known])).all(), "points are not whole")
+    expect((np.abs(points[known] - exact) <= card.rounding + 1e-6).all(), "points are farther off than said")
+    expect(np.isinf(points[~known]).all(), "points of a certain class are finite")
 
 
 def report(fit: Fit) -> None:
@@ -512,6 +524,10 @@ def edits(fit: Fit) -> None:
 def _edit(fit: Fit, editor: Any) -> None:
     rng, tree = fit.rng, editor.tree
     node = int(rng.integers(tree.skeleton.n_nodes))
+    if len(tree.slopes) and rng.random() < 0.5:
+        at = int(rng.integers(len(tree.slopes)))
+        _edit_term(rng, editor, int(tree.slopes.node[at]), int(tree.slopes.feature[at]))
+        return
     match int(rng.integers(6)):
         case 0:
             editor.prune(node, reason="<b>")
@@ -528,6 +544,19 @@ def _edit(fit: Fit, editor: Any) -> None:
             found = list(editor.candidates(node))
             if found:
                 editor.split(node, found[int(rng.integers(len(found)))])
+
+
+def _edit_term(rng: np.random.Generator, editor: Any, node: int, feature: int) -> None:
+    match int(rng.integers(4)):
+        case 0:
+            editor.drop_term(node, feature)
+        case 1:
+            editor.round_terms(node, digits=int(rng.integers(1, 4)))
+        case 2:
+            editor.refit_terms(node, [feature, None][rng.integers(2)])
+        case 3:
+            effects = [float(one) for one in rng.exponential(size=editor.tree.schema.n_outputs)]
+            editor.set_term(node, feature, effects if len(effects) > 2 else effects[0], per=2)
 
 
 def stable(fit: Fit) -> None:

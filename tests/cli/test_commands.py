@@ -231,8 +231,11 @@ def test_a_scorecard_is_the_classifier_s(run, model):
     assert [*written] == ["positive", "offset", "factor", "segments"]
     assert (written["positive"], written["offset"], written["factor"]) == ("good", card.offset, card.factor)
     assert written["segments"] == [{**one.to_dict(), "terms": []} for one in card]
-    assert run(*command, "-o", "card.html").stderr == "31 segments, saved as card.html\n"
+    assert run(*command, "-o", "card.html").stderr == f"{len(card)} segments, saved as card.html\n"
     assert Path("card.html").read_text(encoding="utf-8") == f"{card.to_html()}\n"
+    binned = scorecard(hornbeam.load(model), positive="good", base_points=500, bins=True)
+    run(*command, "--bins", "-o", "card.csv")
+    assert Path("card.csv").read_bytes() == binned.to_csv().encode()
     refused = run(*command, "--dialect", "sqlite")
     assert (refused.exit_code, "--dialect has no effect with --to markdown" in refused.stderr) == (2, True)
 
@@ -249,16 +252,14 @@ def test_points_that_are_not_finite_are_null(run):
     Path("two.csv").write_text("x,y\n" + "1,no\n" * 9 + "3,yes\n" * 9, encoding="utf-8")
     run("fit", "two.csv", "-t", "y", "-o", "two", "--preset", "cart", "--smoothing", "none")
     written = json.loads(run("scorecard", "two", "--to", "json").stdout)
-    assert [segment["points"] for segment in written["segments"]] == [None, None]
+    assert [segment["points"] for segment in written["segments"]] == [None, None, 487]
 
 
 def test_a_scorecard_as_sql_is_the_classifier_s(run, model):
     pytest.importorskip("sqlglot")
-    expected = scorecard(hornbeam.load(model)).to_sql(dialect="sqlite", table="loans")
-    assert (
-        run("scorecard", model, "--to", "sql", "--dialect", "sqlite", "--table", "loans").stdout
-        == f"{expected}\n"
-    )
+    expected = scorecard(hornbeam.load(model)).to_sql(dialect="sqlite", table="loans", reasons=3)
+    command = ("scorecard", model, "--to", "sql", "--dialect", "sqlite", "--table", "loans", "--reasons", "3")
+    assert run(*command).stdout == f"{expected}\n"
 
 
 def test_update_counts_and_drift_compares(run, model):
@@ -301,12 +302,12 @@ def test_a_class_of_interest_is_shown_everywhere(run, model):
         line for line in run("show", model, "--all", "--positive", label).stdout.splitlines() if "··" in line
     ]
     assert len(answers) == tree.n_leaves
-    assert all(f" {label} 0." in line for line in answers)
+    assert all(f" P({label}) 0." in line for line in answers)
     table = run("show", model, "--leaves", "--positive", label, "--by", "risk").stdout.split("rule\n")[1]
     risks = [float(line.split()[5]) for line in table.splitlines()]
     assert risks == sorted(risks, reverse=True)
     rules = run("rules", model, "--positive", label).stdout.splitlines()
-    assert all(f"; {label} 0." in line for line in rules if line.lstrip().startswith("then"))
+    assert all(f", P({label}) 0." in line for line in rules if line.lstrip().startswith("then"))
     refused = run("show", model, "--positive", "nobody")
     assert refused.exit_code != 0
     assert "expected one of the classes" in refused.stderr
@@ -455,3 +456,66 @@ def test_an_update_may_replace_its_model(run, model):
     for command in ("update", "forget"):
         done = run(command, model, "loans.csv", "--target", "state", "-o", model)
         assert done.exit_code == 0, done.stderr
+
+
+def test_the_workbench_fits_with_the_options_of_fit(run, model, monkeypatch):
+    pytest.importorskip("starlette")
+    opened = []
+
+    def wait(running):
+        opened.append(running)
+
+    monkeypatch.setattr("hornbeam.web_editor.server.Workbench.wait", wait)
+    options = [
+        "--positive",
+        "bad",
+        "--costs",
+        "bad",
+        "good",
+        "5",
+        "--monotonic-cst",
+        "income",
+        "-1",
+        "--preset",
+        "cart",
+    ]
+    done = run("workbench", "loans.csv", "-t", "state", "--max-leaf-nodes", "6", "--no-browser", *options)
+    assert done.exit_code == 0, done.stderr
+    [running] = opened
+    running.stop()
+    session, estimator = running.session, running.session.model
+    assert estimator.preset == "cart"
+    assert estimator.monotonic_cst == {"income": -1}
+    assert estimator.costs == {("bad", "good"): 5.0}
+    assert estimator.tree_.n_leaves <= 6
+    assert session.state()["tree"]["positive"] == list(estimator.classes_).index("bad")
+    assert session.editor.data == "loans.csv, target state"
+    refused = run("workbench", "loans.csv", "-t", "state", "--model", model, "--preset", "cart")
+    assert refused.exit_code == 2
+    assert "--preset is for a tree that is fitted" in refused.stderr
+    numeric = run("workbench", "loans.csv", "-t", "amount", "--costs", "1", "2", "5")
+    assert numeric.exit_code == 2
+    assert "--costs is for classes" in numeric.stderr
+
+
+def test_a_column_with_one_bad_cell_is_left_out_with_advice(run):
+    lines = Path("loans.csv").read_text(encoding="utf-8").splitlines()
+    cells = lines[5].split(",")
+    cells[2] = "unclear"
+    Path("bad.csv").write_text("\n".join([*lines[:5], ",".join(cells), *lines[6:]]), encoding="utf-8")
+    done = run("fit", "bad.csv", "-t", "state", "-o", "m.hornbeam")
+    assert (
+        "'amount' holds numbers, but for 1 of 600 cells, which --null-value TEXT reads as missing"
+        in done.stderr
+    )
+    done = run("fit", "bad.csv", "-t", "state", "-o", "m.hornbeam", "--null-value", "unclear")
+    assert "but for" not in done.stderr
+    assert "missing   amount 1" in done.stderr
+
+
+@pytest.mark.parametrize("output", ["model.csv", "model.HTML", "model.onnx"])
+def test_the_ending_of_a_model_is_not_that_of_another_file(run, output):
+    refused = run("fit", "loans.csv", "-t", "state", "-o", output)
+    assert refused.exit_code == 2
+    assert "name it model.hornbeam" in refused.stderr
+    assert not Path(output).exists()

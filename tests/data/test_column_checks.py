@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hornbeam import TreeClassifier
-from hornbeam.data.column_checks import Check, check_columns, check_profile, check_schema, target_copies
-from hornbeam.data.files.profile import Profile
+from hornbeam.data.column_checks import (
+    Check,
+    check_columns,
+    check_profile,
+    check_schema,
+    target_copies,
+)
+from hornbeam.data.files.profile import Profile, few_texts
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import correlation, wrong_by_cut, wrong_by_missing, wrong_by_value
@@ -321,6 +327,38 @@ def test_numbers_as_text_are_found(texts, expected):
     found = ["numbers as text"] if expected else []
     assert [finding.check for finding in check_columns(table)] == found
     assert [finding.check for finding in check_schema(table.schema, 60)] == found
+
+
+@pytest.mark.parametrize("write", [str, float, lambda value: f"{value:,}"])
+@pytest.mark.parametrize("n_bad", [1, 6, 7])
+def test_one_bad_cell_makes_a_column_nominal(n_bad, write):
+    """Up to one cell in twenty; the warning counts the cells, and contains no value."""
+    values = [write(1_000 + 7 * row) for row in range(30)] * 4
+    values[3 : 3 + n_bad] = ["n.a."] * n_bad
+    frame = pd.DataFrame({"amount": pd.Series(values, dtype=object), "x": np.arange(120) % 7})
+    table = Table.read(frame, np.arange(120) % 2)
+    found = [(finding.check, finding.what) for finding in check_columns(table)]
+    expected = [("a few texts among numbers", f"holds numbers, but for {n_bad} of 120 cells")]
+    assert found == (expected if n_bad <= 6 else [])
+    if n_bad <= 6:
+        with pytest.warns(
+            HornbeamWarning, match=f"'amount' holds numbers, but for {n_bad} of 120 cells.*to_numeric"
+        ):
+            TreeClassifier("cart").fit(frame, np.arange(120) % 2)
+        pa = pytest.importorskip("pyarrow")
+        profile = Profile.of("amount", pa.chunked_array([pa.array(map(str, values)).dictionary_encode()]))
+        assert profile.n_few_texts == n_bad
+
+
+def test_codes_with_many_letters_are_no_numbers():
+    codes = [f"{row}" if row % 10 else f"V{row}" for row in range(60)]
+    assert few_texts(codes) == []
+    assert few_texts([True, *range(30)]) == [0]
+
+
+@pytest.mark.parametrize("text", ["1,234", "1.234,56", "12 000", "1'000.5", "-3e-5", " 7 "])
+def test_ways_to_write_a_number(text):
+    assert few_texts([*map(str, range(30)), text]) == []
 
 
 def test_a_fit_warns_about_numbers_with_a_decimal_comma():

@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.editing.editor import TreeEditor
 from hornbeam.editing.new_branches import grown_branch, one_split
@@ -30,6 +31,13 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import descendants, replace_subtree, subtree
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, regression_tables, training_tables
+
+
+def table_of_edits(editor: TreeEditor) -> list[str]:
+    """The lines of the table of edits: names, rule, tree before, and one for each edit."""
+    lines = editor.log().split("tree before the edit.\n\n")[1].splitlines()
+    return lines[: lines.index("")]
+
 
 # ---- subtrees
 
@@ -317,12 +325,12 @@ def test_the_log_says_what_was_done():
     editor.set_categories(0, [["B", "A"], ["C"]], reason="see [x](javascript:alert(1)) \u202e`*_!")
     editor.split(0, "x1", threshold=2.5, missing="left")
     editor.prune(0)
-    lines = editor.log().splitlines()[5:]
-    assert "now x0 = A \\| x0 in {B, C}" in lines[0]
-    assert "now x0 in {A, B} \\| x0 = C" in lines[1]
+    lines = table_of_edits(editor)[3:]
+    assert "split the root on x0 = A \\| in {B, C}, instead of x1 ≤ " in lines[0]
+    assert "moved categories of x0 at the root, from x0 = A \\| in {B, C} to x0 in {A, B} \\| = C" in lines[1]
     assert r"see \[x\](javascript:alert(1)) \`\*\_\!" in lines[1]
-    assert "now x1 ≤ 2.5 or missing \\| x1 > 2.5" in lines[2]
-    assert "now a leaf" in lines[3]
+    assert "split the root on x1 ≤ 2.5 or missing \\| > 2.5, instead of x0 in {A, B} \\| = C" in lines[2]
+    assert "pruned to 1 leaf, from 2: removed the split on x1 at the root" in lines[3]
 
 
 def test_copies_of_an_editor_have_their_own_edits(editor):
@@ -348,17 +356,6 @@ def test_a_monotone_constraint_is_kept():
         editor.finish().predict_proba(np.column_stack((np.linspace(0, 1, 50), np.full(50, 0.5))))[:, 1]
     )
     assert (slope >= 0).all()
-
-
-def test_a_tree_with_a_teacher_can_be_pruned_only():
-    rng = np.random.default_rng(0)
-    x = rng.random((60, 2))
-    y = (x[:, 0] > 0.5).astype(int)
-    editor = TreeClassifier("readable", max_leaf_nodes=3).fit(x, y).edit(x, y, author="A")
-    with pytest.raises(ParameterError, match="predictions of a teacher"):
-        editor.set_threshold(0, 0.4)
-    editor.prune(0)
-    assert editor.tree.n_leaves == 1
 
 
 # ---- a session from the estimator to the file
@@ -408,11 +405,11 @@ def test_an_edited_classifier_predicts_saves_and_loads(tmp_path):
     loaded = hornbeam.load(tmp_path / "m.hornbeam")
     assert loaded.tree_.digest == clf.tree_.digest
     np.testing.assert_array_equal(loaded.predict_proba(x), clf.predict_proba(x))
-    log = editor.log().splitlines()
-    assert len(log) == 7
-    assert "a round \\| number" in log[5]
-    assert "x0 &lt; 1 &amp; so on" in log[6]
-    assert all(line.replace("\\|", "").count("|") == 7 for line in log[2:])
+    log = table_of_edits(editor)
+    assert len(log) == 5
+    assert "a round \\| number" in log[3]
+    assert "x0 &lt; 1 &amp; so on" in log[4]
+    assert all(line.replace("\\|", "").count("|") == 8 for line in log)
     clf.update(x[:5], y[:5])
 
 
@@ -506,26 +503,51 @@ def test_held_out_rows_may_be_files(tmp_path):
     X.assign(y=y).to_parquet(tmp_path / "rows.parquet")
     model = TreeClassifier("cart").fit(X, y)
     in_memory, in_files = (
-        model.edit(X, y, held_out=rows) for rows in ((X, y), (tmp_path / "rows.parquet", "y"))
+        model.edit(X, y, held_out=rows, date="today") for rows in ((X, y), (tmp_path / "rows.parquet", "y"))
     )
     for editor in (in_memory, in_files):
         editor.prune(0, reason="a test")
-    assert in_files.log().splitlines()[1:] == in_memory.log().splitlines()[1:]
+    assert in_files.log() == in_memory.log()
 
 
 def test_the_log_with_held_out_rows():
     X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
-    editor = TreeClassifier("cart").fit(X, y).edit(X, y, held_out=([[30], [60]], ["no", "yes"]))
-    first = editor.tree.digest[:16]
-    editor.prune(0)
-    last = editor.tree.digest[:16]
+    editor = (
+        TreeClassifier("cart")
+        .fit(X, y)
+        .edit(
+            X, y, held_out=([[30], [60]], ["no", "yes"]), author="A. B", date="2026-01-31", data="loans.csv"
+        )
+    )
+    first = editor.tree.digest
+    editor.prune(0, reason="short")
+    last = editor.tree.digest
+    trained, held = (
+        MemorySource(table).fingerprint
+        for table in (editor.rows.table, Table.read([[30.0], [60.0]], ["no", "yes"]))
+    )
+    what = "pruned to 1 leaf, from 2: removed the split on x0 at the root"
     assert editor.log().splitlines() == [
         "# Approval log",
         "",
-        "| edit | what | reason | author | leaves | digest | log loss | change |",
-        "|---:|---|---|---|---:|---|---:|---:|",
-        f"|  | tree before the edits |  |  | 2 | {first} | 0.0000 |  |",
-        f"| 1 | node 0: x0 ≤ 40 \\| x0 > 40, now a leaf |  |  | 1 | {last} | 0.6931 | +0.6931 ± 0.0000 |",
+        "| fact | value |",
+        "|---|---|",
+        "| target | classes no, yes |",
+        "| data | loans.csv |",
+        f"| training rows | 4, hash {trained} |",
+        f"| held-out rows | 2, hash {held} |",
+        f"| digest of the tree before | {first} |",
+        f"| digest of the tree after | {last} |",
+        f"| Hornbeam | {hornbeam.__version__} |",
+        "",
+        "## Edits",
+        "",
+        "Nodes have the numbers of the tree before the edit.",
+        "",
+        "| edit | date | author | what | reason | leaves | digest | log loss | change |",
+        "|---:|---|---|---|---|---:|---|---:|---:|",
+        f"|  |  |  | tree before the edits |  | 2 | {first[:16]} | 0.0000 |  |",
+        f"| 1 | 2026-01-31 | A. B | {what} | short | 1 | {last[:16]} | 0.6931 | +0.6931 ± 0.0000 |",
         "",
         "## Effect of all edits",
         "",
@@ -537,4 +559,8 @@ def test_the_log_with_held_out_rows():
         "| Brier score | 0.0000 | 0.5000 | +0.5000 ± 0.0000 |",
         "| accuracy | 1.0000 | 0.5000 | -0.5000 ± 0.5000 |",
         "| area under the curve | 1.0000 | 0.5000 | -0.5000 |",
+        "",
+        "## Approval",
+        "",
+        "Approved by (name, date, signature): " + 20 * r"\_",
     ]

@@ -212,6 +212,6 @@ def test_the_card_and_the_report_have_the_number_of_groups():
     card = str(hornbeam.model_card(fitted, X, LABELS))
     assert "trained on 360 rows of 60 groups" in card
     assert "several rows of a group" in card
-    assert "<b>groups</b> n = 60" in str(hornbeam.report(fitted, X, LABELS))
+    assert "<b>groups</b> n = 60" in hornbeam.report(fitted, X, LABELS).text
     card = str(hornbeam.model_card(TreeClassifier("cart").fit(X[:, 4:], LABELS)))
     assert "groups" not in card.partition("## Data")[2][:80]

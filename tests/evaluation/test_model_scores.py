@@ -99,7 +99,7 @@ def test_scores_of_a_classifier_are_those_of_its_predictions(name, weight):
     }
     if name == "costs":
         costs = {("bad", "good"): 5}
-        expected["mean_cost"] = mean_cost(y, decided, costs=costs, sample_weight=w)
+        expected = {"mean_cost": mean_cost(y, decided, costs=costs, sample_weight=w)} | expected
         blind["mean_cost"] = mean_cost(y, always, costs=costs, sample_weight=w)
     assert found.model == pytest.approx(expected)
     assert found.baseline == pytest.approx(blind, abs=1e-12)

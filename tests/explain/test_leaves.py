@@ -40,7 +40,7 @@ def test_rules_of_a_class_of_interest():
     bounds = f"{table.low[2, 0]:.3f} to {table.high[2, 0]:.3f}"
     assert table.as_rules().splitlines()[4:] == [
         "3. if x0 > 1.5",
-        f"   then good; bad 0.000 ({bounds}); 10 rows",
+        f"   then good, P(bad) 0.000 ({bounds}); 10 rows",
     ]
 
 

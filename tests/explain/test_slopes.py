@@ -39,7 +39,7 @@ def test_a_row_has_its_base_its_terms_and_the_result():
     found = one(lending(), LATE)
     terms = found.paths[0].terms
     assert found.paths[0].steps[-1].probability == (0.8, 0.2)
-    assert [term.text(1) for term in terms] == ["late is 3: odds × 4", "age is 24: odds × 1.22"]
+    assert [term.text(1) for term in terms] == ["late is 3: odds of bad × 4", "age is 24: odds of bad × 1.22"]
     assert [term.factor(1) for term in terms] == pytest.approx([4, math.exp(0.2)])
     assert terms[0].probability == pytest.approx((0.5, 0.5))
     odds = math.exp(0.2)
@@ -51,8 +51,8 @@ def test_the_lines_of_a_row():
     assert str(one(lending(), LATE)).split("\n")[2:] == [
         "    0    200       0.0  0.350     0.350  every row",
         "    1    100       0.0  0.200     0.200  age ≤ 30 (is 24)",
-        "                                  0.500  late is 3: odds × 4",
-        "                                  0.550  age is 24: odds × 1.22",
+        "                                  0.500  late is 3: odds of bad × 4",
+        "                                  0.550  age is 24: odds of bad × 1.22",
         "stops at a leaf",
     ]
     assert str(one(income(), LATE)).split("\n")[-3:] == [
@@ -64,12 +64,12 @@ def test_the_lines_of_a_row():
 
 def test_limits_missing_and_new_values_are_named():
     beyond = one(lending(), [9, 24, "clerk", "B"]).paths[0].terms[0]
-    assert beyond.text(1) == "late is 9, taken as 4: odds × 8"
+    assert beyond.text(1) == "late is 9, taken as 4: odds of bad × 8"
     missing = one(lending(), [None, 24, "clerk", "B"]).paths[0].terms[0]
     assert missing.text(1) == "late is missing: no change"
     assert missing.probability == (0.8, 0.2)
     new = one(lending(), [3, 40, "pilot", "B"]).paths[0].terms[0]
-    assert new.text(1) == "job is a category never seen: odds × 0.5"
+    assert new.text(1) == "job is a category never seen: odds of bad × 0.5"
 
 
 def test_reasons_include_the_terms():
@@ -86,9 +86,9 @@ def test_a_row_has_the_terms_of_all_nodes_of_its_path():
     """Odds 1/4; late for all rows multiplies by 4, the job by 1/2, late above 2 in this leaf by 2: odds of 1."""
     found = one(everybody(), LATE)
     assert [term.text(1) for term in found.paths[0].terms] == [
-        "late is 3: odds × 4",
-        "job is clerk: odds × 0.5",
-        "late is 3: odds × 2",
+        "late is 3: odds of bad × 4",
+        "job is clerk: odds of bad × 0.5",
+        "late is 3: odds of bad × 2",
     ]
     assert found.probability == pytest.approx((0.5, 0.5))
     assert [str(reason) for reason in found.reasons(positive="bad")] == [
@@ -99,8 +99,8 @@ def test_a_row_has_the_terms_of_all_nodes_of_its_path():
     ]
     stopped = one(everybody(), [3, None, "clerk", "B"])
     assert [term.text(1) for term in stopped.paths[0].terms] == [
-        "late is 3: odds × 4",
-        "job is clerk: odds × 0.5",
+        "late is 3: odds of bad × 4",
+        "job is clerk: odds of bad × 0.5",
     ]
     assert stopped.probability[1] == pytest.approx(14 / 27)
 
@@ -112,7 +112,7 @@ def test_plain_values_have_the_terms():
 
 
 def test_notebooks_show_the_terms():
-    assert "late is 3: odds × 4" in one(lending(), LATE)._repr_html_()
+    assert "late is 3: odds of bad × 4" in one(lending(), LATE)._repr_html_()
     assert "late: odds of bad × 2 per +1 (0 to 4; × 1 at 1)" in leaves(lending())._repr_html_()
 
 
@@ -244,6 +244,25 @@ def test_two_terms_of_a_feature_are_moved_together():
         found for found in found_for(everybody(), [3.5, 24, "clerk", "B"]) if set(found.values) == {"late"}
     ]
     assert [str(found) for found in by_late] == ["late ≤ 3 (is 3.5): good 0.500"]
+
+
+def test_a_band_between_two_terms_of_a_feature_is_found():
+    """Odds of bad: 1/2 at 0 late payments, doubled with each up to 2, halved with each from 2 on: 1 at 1 and at 3."""
+    tree = Tree.raw(
+        everybody().schema,
+        Skeleton.of([2, 0, 0], [1, -1, -1], [30.0, np.nan, np.nan]),
+        np.array([[40, 20], [20, 10], [20, 10]]),
+    )
+    log2 = math.log(2)
+    tree = with_slopes(
+        tree, Slopes.of([0, 1], [0, 0], [0, 2], [2, 4], [0, 2], slope=[[0.0, log2], [0.0, -log2]])
+    )
+    for late, band in (
+        (4.0, "1.01 < late ≤ 2.99 (is 4): bad 0.502"),
+        (0.0, "1.01 < late ≤ 2.99 (is 0): bad 0.502"),
+    ):
+        found = [one for one in found_for(tree, [late, 24, "clerk", "B"]) if set(one.values) == {"late"}]
+        assert [str(one) for one in found if one.node == 1] == [band]
 
 
 def test_a_row_that_stops_at_an_inner_node_is_moved_there():

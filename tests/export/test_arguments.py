@@ -57,7 +57,7 @@ def test_vectors_are_rows_like_those_of_predict(function):
 
 def test_a_table_has_the_probability_of_the_class_of_interest():
     own, yes = to_markdown(CLF).splitlines(), to_markdown(CLF, positive="yes").splitlines()
-    assert yes[0] == own[0].replace("probability", "probability of `yes`")
+    assert yes[0] == own[0].replace("class | probability", "decision | `P(yes)`")
     chance = CLF.predict_proba(X[:1])[0]
     assert f"| `no` | {chance[0]:.3f} |" in own[2]
     assert f"| `no` | {chance[1]:.3f} |" in yes[2]

@@ -54,7 +54,7 @@ def test_rules_have_the_probability_of_the_class_of_interest():
     label = rules.schema.classes[0]
     for rule, line in zip(rules, rules.to_text(positive=label).splitlines()[1::2], strict=False):
         assert f"{rule.probability[0]:.3f}" in line or rule.probability[0] > 0.999
-    assert f"probability of `{label}`" in rules.to_markdown(positive=label).splitlines()[0]
+    assert f"`P({label})`" in rules.to_markdown(positive=label).splitlines()[0]
     with pytest.raises(ParameterError, match="positive='never': expected one of the classes"):
         rules.to_markdown(positive="never")
 

@@ -71,7 +71,7 @@ def test_steps_are_round_and_near_the_range(low, high, step):
 
 def _term(low, high, centre, slope, feature=None):
     slope = np.array([0.0, slope])
-    return NodeTerm(0, feature or Feature("x"), (), low, high, -slope * centre, slope, ("no", "yes"))
+    return NodeTerm(0, feature or Feature("x"), (), low, high, centre, -slope * centre, slope, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,30 @@ def test_a_table_of_leaves_has_the_terms_of_their_paths():
         "for age ≤ 30: job: odds of bad × 2 if manager, × 0.5 if another",
         "age: odds of bad × 0.819 per +1 (20 to 30; × 1 at 25)",
     ]
-    assert "; ".join(f"`{text}`" for text in terms) in to_markdown(three_levels())
     assert path_terms_texts(three_levels(), [2, 4]) == [terms[:1], terms[:2]]
+    assert path_terms_texts(three_levels(), [2, 3, 4], once=True) == [[], terms, []]
     assert leaves(three_levels()).terms == path_terms_texts(three_levels(), [2, 3, 4])
+
+
+def test_tables_have_each_term_once():
+    """The root and node 1 have a line in Markdown; below the table of leaves they stand with their rows."""
+    late, job, age = (text.split(": ", 1)[1] for text in path_terms_texts(three_levels(), [3])[0])
+    table = to_markdown(three_levels()).split("\n")
+    assert table[0] == "| node | if | class | probability | changes for these rows | evidence |"
+    assert table[2:5] == [
+        f"| 0 | every row |  |  | `{late}` |  |",
+        f"| 1 | `age ≤ 30` |  |  | `{job}` |  |",
+        f"| 3 | `age ≤ 30` and `grade ≤ A` | `good` | 0.800 | `age: {age}` | `60 good, 15 bad` |",
+    ]
+    found = leaves(three_levels())
+    written = [str(found), found.as_rules(), found._repr_html_()]
+    assert str(found).split("\n")[-2:] == [f"for all rows: {late}", f"for age ≤ 30: {job}"]
+    assert found.as_rules().split("\n")[:2] == [f"for all rows: {late}", f"for age ≤ 30: {job}"]
+    for text in [to_markdown(three_levels()), *written]:
+        assert [text.count(word) for word in ("late: odds", "job: odds", "age: odds")] == [1, 1, 1]
+    every = str(leaves(three_levels(), inner=True)).split("\n")
+    assert every[2].strip() == late
+    assert not any(line.startswith("for ") for line in every)
 
 
 def test_markdown_has_a_column_of_terms():

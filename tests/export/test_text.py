@@ -59,7 +59,7 @@ def test_the_usual_tree_of_iris():
 def test_a_single_leaf():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
     assert to_text(tree) == "0) every row ·· yes  0.750  3 yes, 1 no"
-    assert to_text(tree, positive="no") == "0) every row ·· yes  no 0.250  3 yes, 1 no"
+    assert to_text(tree, positive="no") == "0) every row ·· yes  P(no) 0.250  3 yes, 1 no"
     with pytest.raises(ParameterError, match=r"positive='No': expected one of the classes \['no', 'yes'\]"):
         to_text(tree, positive="No")
 

@@ -1,5 +1,7 @@
 """Trees from and for scikit-learn: the same leaves, the same probabilities."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
@@ -7,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from hornbeam import Tree, TreeClassifier
 from hornbeam.errors import InteropError, ParameterError
+from hornbeam.export import to_svg, to_text
 from hornbeam.interop import from_lightgbm, from_sklearn, from_xgboost, from_ydf, to_sklearn
 from hornbeam.interop.sklearn import import_sklearn
 from hornbeam.smoothing import HGS, HierarchicalShrinkage
@@ -200,3 +203,18 @@ def test_smoothed_probabilities_are_refused_as_counts():
 def test_a_single_leaf_converted_back_is_the_same():
     leaf = Tree.raw(Table.read([[1.0]], ["a"]).schema, Skeleton.leaf(), np.array([[3]]))
     assert from_sklearn(to_sklearn(leaf)).evidence.tolist() == [[3]]
+
+
+@pytest.mark.parametrize("between", [(48.25, 48.75), (0.1, 0.2), (1e-3, 3e-3), (-7.5, 1e9)])
+def test_thresholds_are_printed_as_the_shortest_text_of_the_same_float32(between):
+    """The exact float64 limit, 48.50000190734863 say, is of no use to a reader."""
+    X = np.array(between)[:, None]
+    clf = DecisionTreeClassifier().fit(X, [0, 1])
+    tree = from_sklearn(clf)
+    [written] = re.findall(r"x0 ≤ (\S+)", to_text(tree))
+    single = np.float32(tree.skeleton.threshold[0])
+    assert np.float32(float(written)) == single
+    assert written.replace("+", "") == repr(float(str(single))).removesuffix(".0").replace("+", "")
+    assert f">≤ {written}<" in to_svg(tree)
+    grown = TreeClassifier("cart").fit(X, [0, 1]).tree_  # compares float64 values: exact, as always
+    assert float(re.findall(r"x0 ≤ (\S+)", to_text(grown))[0]) == grown.skeleton.threshold[0]

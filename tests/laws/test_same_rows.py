@@ -128,7 +128,7 @@ def _held_out(place, X, y, weight):
 
 def _report(place, X, y, weight):
     """Medians need the values of all rows, so the page has none for files."""
-    page = str(hornbeam.report(_fitted(TREE), X, y))
+    page = hornbeam.report(_fitted(TREE), X, y).text
     return re.sub(r", median [-.0-9]+| There are no medians, because the rows are not in memory\.", "", page)
 
 

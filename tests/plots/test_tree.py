@@ -4,9 +4,10 @@ import re
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.export.people.palette import CLASS_COLOURS
@@ -236,7 +237,6 @@ def test_every_leaf_has_the_probability_of_the_class_of_interest():
     clf, _ = fitted(10)
     display = TreeDisplay.from_estimator(clf, positive=2)
     cells = [text.get_text() for text in display.table_][4:]
-    assert cells[::4] == ["2"] * 10
     leaf = np.flatnonzero(display.shown_.tree.skeleton.is_leaf)
     assert sorted(cells[1::4]) == sorted(f"{p:.2f}" for p in display.shown_.tree.belief[leaf, 2])
     with pytest.raises(ParameterError, match=r"positive=7: expected one of the classes \[0, 1, 2\]"):
@@ -269,3 +269,107 @@ def test_the_caption_has_the_prediction_of_the_row_with_its_terms():
     assert caption.endswith("dark: the path of a row to node 1, where it is predicted bad 0.55")
     caption = TreeDisplay.from_estimator(income(), highlight=[[3, 24, "clerk", "B"]]).caption_.get_text()
     assert caption.endswith("where it is predicted 77.5")
+
+
+# ---- axes of one column of a journal
+
+WORST = ["worst concave points (largest)", "mean of all smoothness values", "area", "home"]
+
+
+def column_tree(n_leaves, *, n_classes=2, terms=False):
+    """A tree with long names of features and categories."""
+    rng = np.random.default_rng(n_leaves)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=WORST[:3])
+    X["home"] = rng.choice(["owns a house", "rents", "lives with family", "unknown"], 400)
+    signal = X.iloc[:, 0] + (X.home == "rents") - X.iloc[:, 1] * (X.area > 0)
+    y = np.array(["benign", "malignant", "unclear"])[np.digitize(signal, [0.2, 1.5][: n_classes - 1])]
+    X.iloc[::9, 2] = np.nan
+    tree = TreeClassifier("cart", max_leaf_nodes=n_leaves, smoothing="laplace").fit(X, y).tree_
+    return (with_slopes(tree, slopes_of(tree, rng, share=1.0)) if terms else tree), X
+
+
+def assert_readable(display):
+    extents = boxes(display)
+    written = [text.get_text() for text in texts(display)]
+    assert [(written[i], written[j]) for i, j in overlapping(extents)] == []
+    inside = display.ax_.get_window_extent().extents
+    assert (extents[:, :2] >= inside[:2] - 2).all()
+    assert (extents[:, 2:] <= inside[2:] + 2).all()
+    assert min(text.get_fontsize() for text in texts(display)) >= 5.4
+    return written
+
+
+@pytest.mark.parametrize("height", [2.6, 3.5])
+@pytest.mark.parametrize("n_leaves", [2, 4, 6])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_column_of_a_journal_keeps_the_tests(n_leaves, n_classes, height):
+    tree, X = column_tree(n_leaves, n_classes=n_classes)
+    _, ax = pyplot.subplots(figsize=(3.5, height))
+    positive = "malignant" if n_classes == 2 else None
+    display = TreeDisplay.from_estimator(tree, positive=positive, highlight=X[:1], ax=ax)
+    assert_readable(display)
+    assert display.shown_.tree is tree
+    signs = [re.search(r"[≤>=≠]|in \{|not in|missing", text.get_text()) for text in display.texts_]
+    assert sum(sign is not None for sign in signs) >= tree.n_nodes - 1
+    head = ["P(malignant)", "decision"] if positive else ["prob.", "class"]
+    cells = [text.get_text() for text in display.table_]
+    assert [cell for cell in cells if cell in head] == head
+    assert sum(bool(re.fullmatch(r"[01]\.\d\d", cell)) for cell in cells) == tree.n_leaves
+    pyplot.close(display.figure_)
+
+
+def test_a_tall_column_has_whole_conditions_intervals_and_terms():
+    tree, _ = column_tree(6, terms=True)
+    _, ax = pyplot.subplots(figsize=(3.5, 7), layout="constrained")
+    display = TreeDisplay.from_estimator(tree, positive="malignant", ax=ax)
+    written = assert_readable(display)
+    said = " ".join(text.get_text() for text in display.texts_ if "odds" not in text.get_text())
+    assert "…" not in said
+    assert all(
+        name in said for name in np.array(WORST)[np.unique(tree.skeleton.feature[tree.skeleton.feature >= 0])]
+    )
+    assert sum("odds of malignant" in text for text in written) >= len(tree.slopes.nodes)
+    assert "terms are left out" not in display.caption_.get_text()
+
+
+def test_a_numeric_target_and_hostile_names_in_a_column():
+    reg = TreeRegressor("cart", max_leaf_nodes=6).fit(*_columns_and_numbers())
+    _, ax = pyplot.subplots(figsize=(3.5, 2.6))
+    display = TreeDisplay.from_estimator(reg, ax=ax)
+    assert_readable(display)
+    assert display.table_[0].get_text() == "mean"
+
+
+def _columns_and_numbers():
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(300, 2)), columns=["$x_1^{2}$ & " + 30 * "w", "\\frac{a}"])
+    return X, 100 * X.iloc[:, 0] + 50 * rng.normal(size=300)
+
+
+def test_many_leaves_in_a_column_are_folded():
+    clf, _ = fitted(60)
+    _, ax = pyplot.subplots(figsize=(3.5, 2.6))
+    display = TreeDisplay.from_estimator(clf, ax=ax)
+    assert_readable(display)
+    assert (
+        display.shown_.hidden.sum() + (display.shown_.hidden == 0)[display.shown_.tree.skeleton.is_leaf].sum()
+        == 60
+    )
+
+
+def test_files_for_print_have_their_fonts(tmp_path):
+    tree, _ = column_tree(6)
+    figure, ax = pyplot.subplots(figsize=(3.5, 2.6))
+    TreeDisplay.from_estimator(tree, positive="malignant", ax=ax)
+    with mpl.rc_context({"pdf.fonttype": 42}):
+        figure.savefig(tmp_path / "tree.pdf")
+    assert b"/FontFile2" in (tmp_path / "tree.pdf").read_bytes()
+    figure.savefig(tmp_path / "tree.svg")
+    assert "<text" not in (tmp_path / "tree.svg").read_text(encoding="utf-8")  # letters are paths
+
+
+def test_the_first_two_colours_differ_in_grey():
+    blue, orange = (
+        np.dot(mpl.colors.to_rgb(colour), [0.2126, 0.7152, 0.0722]) for colour in CLASS_COLOURS[:2]
+    )
+    assert abs(blue - orange) > 0.2

@@ -15,7 +15,7 @@ HEADLINES = """(rows) => rows.map((row) => {
   const paste = document.getElementById("row-paste");
   paste.value = JSON.stringify(row);
   paste.dispatchEvent(new Event("input"));
-  return document.querySelector("#row-prediction .verdict span").textContent;
+  return document.querySelector("#row-prediction .decided").textContent;
 })"""
 
 
@@ -62,7 +62,7 @@ def test_leaves_rules_and_tree_name_the_decision(browser, tmp_path):
         }  # fmt: skip
         assert found == wanted
         heads = page.locator(".node.leaf .head").all_text_contents()
-        assert sorted(head.split(" ")[0] for head in heads) == sorted(wanted.values())
+        assert sorted(head.split(" → ")[1] for head in heads) == sorted(wanted.values())
         rules = page.locator("#rule-list li b:first-of-type").all_text_contents()
         assert sorted(rules) == sorted(wanted.values())
         told = json.loads(page.evaluate("document.getElementById('data').textContent"))
@@ -78,7 +78,7 @@ def test_the_threshold_in_use_counts_as_predict_does(positive, browser, tmp_path
     with browser.page(hornbeam.report(clf, X, y, positive=positive).text, tmp_path) as page:
         assert [int(text) for text in page.locator("#threshold tbody td").all_inner_texts()] == wanted
         assert f"Decide for {positive} when its probability" in page.inner_text("#threshold")
-        assert f"Prob. of {positive}" in page.inner_text("#leaf-table thead")
+        assert f"P({positive})" in page.inner_text("#leaf-table thead")
 
 
 def test_adult_with_costs(browser, tmp_path):

@@ -155,8 +155,9 @@ def test_the_file_is_the_page(tmp_path):
     clf = TreeClassifier().fit(X, y)
     for page in (hornbeam.report(clf), hornbeam.model_card(clf)):
         page.save(tmp_path / "page")
-        assert (tmp_path / "page").read_text(encoding="utf-8") == page.text == str(page)
+        assert (tmp_path / "page").read_text(encoding="utf-8") == page.text
         assert len(repr(page)) < 40
+        assert len(str(page)) < 80 or page.format == "markdown"
         assert (page._repr_html_() is None) != (page._repr_markdown_() is None)
 
 

@@ -1,13 +1,15 @@
 """The headline scores against scikit-learn, slow twins and worked numbers."""
 
+import re
+
 import numpy as np
 import pytest
 from models import halves_of_iris
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
-from hornbeam import TreeClassifier
-from hornbeam.evaluation import brier_score, log_loss
+from hornbeam import TreeClassifier, model_card, report
+from hornbeam.evaluation import brier_score, log_loss, scores
 from hornbeam.evaluation.discrimination import area_under_curve
 from hornbeam.evaluation.score_intervals import class_scores
 from hornbeam.reporting.reported_model import ReportedModel
@@ -73,13 +75,34 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
 def test_costs_are_those_of_the_decisions():
     costs = [[0, 1], [6, 0]]
     clf, reported, scored, X, y = trial_of(2, costs=costs)
-    score = class_scores(scored, base_rate(reported.tree), reported.costs)[-1]
+    score = class_scores(scored, base_rate(reported.tree), reported.costs)[0]
     assert score.name == "cost per row"
     assert score.value == pytest.approx(
         np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)])
     )
     always = min(np.mean([costs[a][b] for a in y]) for b in (0, 1))
     assert score.base == pytest.approx(always)
+
+
+def test_the_summary_leads_with_the_costs():
+    """Four leaves of ten rows: 9, 5, 2 and 0 rows of ten are bad; a missed bad row costs 4, a refused good one 1."""
+    X = np.repeat([[0], [1], [2], [3]], 10, axis=0)
+    y = np.array(["good", "bad"])[np.concatenate([np.arange(10) < n for n in (9, 5, 2, 0)]).astype(int)]
+    clf = TreeClassifier("cart", costs={("bad", "good"): 4, ("good", "bad"): 1}, smoothing=None).fit(X, y)
+    refused = clf.predict(X) == "bad"
+    paid = (refused & (y == "good")).sum() + 4 * (~refused & (y == "bad")).sum()
+    constant = min((y == "good").sum(), 4 * (y == "bad").sum())
+    for text in (report(clf, X, y).text, model_card(clf, X, y).text):
+        said = re.search(
+            r"On 40 test rows its decisions cost ([\d.]+) .*?per row\. .*?always (\w+), which costs ([\d.]+)",
+            text,
+        )
+        assert (float(said[1]), said[2], float(said[3])) == (paid / 40, "bad", constant / 40)
+        assert text.index("its decisions cost") < text.index("decisions are right for")
+        assert text.index("Cost per row") < text.index("Log loss")
+    assert next(iter(scores(clf, X, y).model)) == "mean_cost"
+    plain = TreeClassifier("cart").fit(X, y)
+    assert "On 40 test rows its decisions are right for" in report(plain, X, y).text
 
 
 def test_accuracy_is_that_of_the_decisions():

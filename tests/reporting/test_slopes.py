@@ -24,7 +24,7 @@ ANSWERS = """(rows) => rows.map((row) => {
   const name = (line) => (line.querySelector("th") ? line.querySelector("th").title : "mean");
   const bounds = (line) => line.querySelector("td.soft").textContent.split(/–| to /);
   return {
-    decided: answer.querySelector(".verdict span").textContent,
+    decided: answer.querySelector(".decided").textContent,
     predicted: Object.fromEntries(lines.map((line) => [name(line), Number(line.querySelector("data").value)])),
     intervals: Object.fromEntries(lines.map((line) => [name(line), bounds(line)])),
     terms: [...answer.querySelectorAll(".terms li")].map((line) => line.textContent),

@@ -19,6 +19,7 @@ pytest.importorskip("pyarrow")
 
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor, workbench
+from hornbeam.tree import Slopes, with_slopes
 from support.browser import axe_source
 
 SIZES = [(1280, 900), (820, 1180)]
@@ -75,7 +76,10 @@ def test_a_tree_is_edited_by_mouse_and_survives_a_kill(width, height, browser, t
             page.locator("#reason").fill("the class of our rating")
             page.locator(".round").first.click()
             edited(page, 1)
-            assert "now income ≤ 40000" in page.locator("#edit-list").inner_text()
+            assert (
+                "threshold of income at the root from 39940 to 40000"
+                in page.locator("#edit-list").inner_text()
+            )
             assert "the class of our rating · Ann" in page.locator("#edit-list").inner_text()
             page.locator(".candidates tr:not(.chosen) button").first.click()  # swap
             edited(page, 2)
@@ -85,7 +89,7 @@ def test_a_tree_is_edited_by_mouse_and_survives_a_kill(width, height, browser, t
             page.locator("details input[name=value]").fill("1.5")
             page.locator("details button[type=submit]").click()
             edited(page, 3)
-            assert "now late ≤ 1.5" in page.locator("#edit-list").inner_text()
+            assert "late ≤ 1.5 | > 1.5" in page.locator("#edit-list").inner_text()
             page.locator("#undo").click()
             edited(page, 2)
             page.locator("#undo").click()
@@ -168,6 +172,29 @@ def test_the_private_file_opens_the_page_and_the_printed_address_does_too(browse
         assert opened.read_text().startswith("file:")
     finally:
         process.communicate("")
+
+
+def test_terms_are_set_rounded_and_dropped(browser, tmp_path):
+    X, y = loans(600)
+    clf = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    late = list(X.columns).index("late")
+    term = Slopes.of([0], [late], low=[0], high=[4], centre=[1], slope=[[0, 0.4321]])
+    clf.tree_ = with_slopes(clf.tree_, term)
+    with (
+        workbench(clf, X, y, path=tmp_path / "t.hornbeam", show=False) as running,
+        browser.visit(running.url) as page,
+    ):
+        ready(page, 0)
+        assert "× 1.54 per +1" in page.locator("#node-terms").inner_text()
+        page.locator("#node-terms input[name=value]").fill("2")
+        page.locator("#node-terms button[type=submit]").click()
+        edited(page, 1)
+        assert "× 2 per +1" in page.locator("#node-terms").inner_text()
+        for n, words in enumerate(("Refit", "Round", "Drop"), 2):
+            page.locator(f"#node-terms button:has-text('{words}')").click()
+            edited(page, n)
+        assert page.locator("#node-terms").count() == 0
+        assert "removed the term of late at the root" in page.locator("#edit-list").inner_text()
 
 
 def test_everything_is_done_with_the_keyboard(browser, tmp_path):

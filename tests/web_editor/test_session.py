@@ -14,6 +14,7 @@ import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.explain.candidates.node_rows import NodeRows
+from hornbeam.tree import Slopes, with_slopes
 from hornbeam.web_editor.session import Session
 from hornbeam.web_editor.views import round_numbers, value_histogram
 
@@ -68,6 +69,67 @@ def test_every_edit_is_that_of_the_editor(session, tmp_path):
     assert [edit.what for edit in session.editor.edits] == [edit.what for edit in editor.edits]
 
 
+@pytest.fixture
+def readable(tmp_path):
+    """A session with a readable tree that has a number and a category as terms of its root."""
+    clf = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y)
+    late, home = column("late"), column("home")
+    terms = sorted([(late, -1, 0, 4, 1), (home, 1, 0, 1, 0.3)])
+    feature, category, low, high, centre = zip(*terms, strict=True)
+    clf.tree_ = with_slopes(
+        clf.tree_, Slopes.of([0, 0], feature, low, high, centre, [[0, 0.4321]] * 2, category)
+    )
+    found = Session(clf, clf.edit(X, y, author="A. Analyst"), tmp_path / "tree.hornbeam", None)
+    yield found
+    found.close()
+
+
+def test_edits_of_terms_are_those_of_the_editor(readable):
+    late, home = column("late"), column("home")
+    tree = readable.editor.tree
+    editor = TreeClassifier.from_tree(tree).edit(X, y, author="A. Analyst")
+    shown = {term["feature"]: term for term in readable.node(0)["terms"]}
+    assert shown[late]["effects"] == [pytest.approx(np.exp(0.4321))]
+    assert (shown[late]["codes"], shown[home]["codes"], shown[late]["per"]) == (None, [1], 1.0)
+    operations = [
+        {"do": "set_term", "node": 0, "feature": late, "value": 2, "per": 2.0},
+        {"do": "set_term", "node": 0, "feature": home, "value": 3, "category": 1},
+        {"do": "refit_terms", "node": 0, "feature": late},
+        {"do": "round_terms", "node": 0, "feature": late},
+        {"do": "drop_term", "node": 0, "feature": late, "reason": "not ours"},
+    ]
+    for operation in operations:
+        readable.apply(operation)
+    editor.set_term(0, "late", 2, per=2)
+    editor.set_term(0, "home", 3, category=tree.schema.features[home].categories[1])
+    editor.refit_terms(0, "late")
+    editor.round_terms(0, "late")
+    editor.drop_term(0, "late", reason="not ours")
+    assert [edit.what for edit in readable.editor.edits] == [edit.what for edit in editor.edits]
+    np.testing.assert_array_equal(readable.editor.tree.belief, editor.tree.belief)
+    json.dumps(readable.node(0), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"do": "drop_term", "node": 0, "feature": 99},
+        {"do": "drop_term", "node": 1, "feature": column("late")},
+        {"do": "set_term", "node": 0, "feature": column("late")},
+        {"do": "set_term", "node": 0, "feature": column("late"), "value": "2"},
+        {"do": "set_term", "node": 0, "feature": column("late"), "value": 2, "per": -1},
+        {"do": "set_term", "node": 0, "feature": column("home"), "value": 2, "category": 99},
+        {"do": "refit_terms", "node": "0", "feature": column("late")},
+        {"do": "round_terms", "node": 0, "feature": column("late"), "digits": 3},
+    ],
+)
+def test_impossible_edits_of_terms_change_nothing(operation, readable):
+    before = readable.state()
+    with pytest.raises(ParameterError):
+        readable.apply(operation)
+    assert readable.state() == before
+
+
 def test_a_state_is_plain_json(session):
     for edit in edits():
         state = session.apply(edit)
@@ -110,8 +172,8 @@ def test_a_saved_session_has_a_model_a_report_and_a_log(session, tmp_path):
     assert session.save() == ["tree.hornbeam", "tree.html", "tree.md"]
     assert hornbeam.load(tmp_path / "tree.hornbeam").tree_.digest == session.editor.tree.digest
     log = (tmp_path / "tree.md").read_text(encoding="utf-8")
-    assert "| 1 | node 0: income" in log
-    assert log.endswith("## Notes\n\nask the risk team\n")
+    assert "| moved the threshold of income at the root from " in log
+    assert "## Notes\n\nask the risk team\n\n## Approval\n\n" in log
     assert (tmp_path / "tree.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert session.state()["saved"]
     assert not session.apply({"do": "undo"})["saved"]
@@ -159,8 +221,21 @@ def test_edits_after_a_save_continue_with_the_saved_tree(session, tmp_path):
     assert again.restored == 1
     assert again.editor.tree.digest == session.editor.tree.digest
     assert again.state()["undone"] == expected["undone"] == 1
+    log = again.editor.log()
+    assert "round" in log.split("## Earlier edits")[1].split("## Edits")[0]
     again.apply({"do": "undo"})
     assert again.editor.tree.digest == saved.tree_.digest
+
+
+def test_restored_edits_have_the_dates_of_the_first_time(session, tmp_path, monkeypatch):
+    first, second = edits()[:2]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    session.apply(first)
+    session.close()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767312000")
+    again = new_session(tmp_path)
+    again.apply(second | {"date": "of the page"})
+    assert [edit.date for edit in again.editor.edits] == ["2026-01-01 00:00 UTC", "2026-01-02 00:00 UTC"]
 
 
 def test_an_edit_before_the_save_that_was_replaced_is_not_restored(session, tmp_path):

@@ -68,7 +68,9 @@ def test_another_edit_to_redo_is_another_state(running, tabs):
     first.do("undo")
     assert first.state["now"] == second.state["now"]
     assert second.do("redo")[0] == 409
-    assert first.do("redo")[1]["edits"][0]["what"].startswith("node 2:")
+    assert first.do("redo")[1]["edits"][0]["what"].startswith(
+        "pruned to 5 leaves, from 8: removed 3 splits at and below node 2"
+    )
 
 
 def test_notes_of_another_tab_are_not_overwritten(running, tabs):

@@ -2,12 +2,14 @@
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from math import isfinite
 from os.path import realpath
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import strftime
 from typing import Any
@@ -100,10 +102,21 @@ def write_output(data: bytes, output: str) -> None:
     write_atomic(output, [data])
 
 
-def check_output(output: str) -> None:
-    """Raise, before the fit, if the path cannot be written to."""
+# Endings of files that are no model.
+_OTHER_FILES = re.compile(
+    r"\.(csv|tsv|parquet|xlsx|html|md|pdf|png|svg|onnx|pmml|sql|py|js|c|h)", re.IGNORECASE
+)
+
+
+def check_output(output: str, *, model: bool = False) -> None:
+    """Raise, before the fit, if the path cannot be written to, or has an ending that is not one of a model."""
     from hornbeam.storage.file import check_writable, refuse_pickle_name
 
+    if model and _OTHER_FILES.fullmatch((path := Path(output)).suffix):
+        raise click.UsageError(
+            f"--output {output} is the model, and {path.suffix} is the ending of another kind of file: name it "
+            f"{path.with_suffix('.hornbeam')}, say."
+        )
     if output != "-":
         refuse_pickle_name(output)
         check_writable(output)

@@ -52,6 +52,8 @@ class Roles:
             why = "was to be dropped" if column.name in dropped else _UNUSABLE.get(column.holds)
             if why is None and found is not None and found.check is not Check.UNREPEATED:
                 why = found.what
+                if found.check is Check.FEW_TEXTS:
+                    why += ", which --null-value TEXT reads as missing"
             if why is not None and (column.name in dropped or column.name not in forced):
                 left_out[column.name] = why
                 continue

@@ -41,6 +41,26 @@ class ColumnOptions(NamedTuple):
     missing_columns: str
 
 
+def _signs(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> dict[str, int] | None:
+    return {name: int(sign) for name, sign in given} or None
+
+
+preset_option = click.option(
+    "--preset",
+    type=click.Choice(["default", "readable", "cart", "c4.5", "c4.4", "id3"]),
+    help="The recipe to start from: default unless you name another.",
+)
+monotonic_option = click.option(
+    "--monotonic-cst",
+    type=(str, click.Choice(["1", "-1"])),
+    multiple=True,
+    callback=_signs,
+    metavar="COL SIGN",
+    help="1: the probability of the second class, or the mean, does not fall as the column grows; -1: it does not "
+    "rise; repeatable.",
+)
+
+
 def training(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for the roles of columns; the command gets them as one argument, `column_options`."""
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.files.profile import FEW_TEXTS, NUMBER, Profile, few_texts
 from hornbeam.data.hashes import value_hash
 from hornbeam.data.row_order import target_bits
 from hornbeam.data.schema import Feature, Kind, Schema
@@ -21,9 +22,6 @@ from hornbeam.data.table import Table
 from hornbeam.data.target_copies import find_copies
 from hornbeam.kernels.census import count_distinct
 from hornbeam.typing import Counts
-
-if TYPE_CHECKING:
-    from hornbeam.data.files.profile import Profile
 
 _FEWEST_ROWS = 20  # smaller data are not checked: most of their columns have many different values
 _FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated value
@@ -38,7 +36,6 @@ _UNSHARED = 0.02  # share of the repeated values that may have another value in 
 _SIMILAR = 0.8  # their number of values beside that of the first, at least: each of them identifies a group
 _TRIED = 3  # columns of most values
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
-_NUMBER = re.compile(r"[+-]?\d*[.,]\d+|[+-]?\d+")
 _SEPARATOR = re.compile("[.,]")
 _SOME = 100  # categories that are searched for one that is neither date nor number
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
@@ -54,6 +51,7 @@ class Check(StrEnum):
     IDENTIFIER = "identifier"
     DATE = "dates as text"
     NUMBER = "numbers as text"
+    FEW_TEXTS = "a few texts among numbers"
     UNREPEATED = "unrepeated number"
     COPY = "copy of the target"
     GROUP = "group of rows"
@@ -71,11 +69,12 @@ class Finding:
     what: str
 
 
-def check_profile(column: "Profile") -> Finding | None:
+def check_profile(column: Profile) -> Finding | None:
     """Check a column by the number of its different values; None for a column that may be a feature.
 
     - *constant*: one value in all rows, or no value at all. One value and missing values are not constant.
     - *row number*: 1, 2, 3, ... in the order of the rows, from any start.
+    - *a few texts among numbers*: as in `check_columns`.
     - *identifier*: texts or categories, more than half as many different ones as there are rows.
     - *unrepeated number*: at least 100 rows, another whole number in each, and either the name is that of an
       identifier (``id``, ``customer_id``, ``orderKey``), or the numbers are so close together that independent draws
@@ -92,6 +91,8 @@ def check_profile(column: "Profile") -> Finding | None:
         return None
     if column.is_row_number:
         return Finding(column.name, Check.ROW_NUMBER, "numbers the rows")
+    if (found := few_texts_found(column.name, column.n_few_texts, column.n_rows)) is not None:
+        return found
     if column.holds == "text" and column.n_distinct > _IDENTIFIER_SHARE * column.n_rows:
         return _identifier(column.name, column.n_distinct, column.n_rows)
     if _is_unrepeated(column):
@@ -109,6 +110,8 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
 
     - *dates as text*, *numbers as text*: a nominal column of texts such as 2024-01-31 alone, or 3,5 and 12 alone, whose
       order a split does not see. Whole numbers alone may be codes.
+    - *a few texts among numbers*: a nominal column of at least 20 different numbers, and at most a twentieth as many
+      texts, in at most a twentieth of the rows: one bad cell makes a column of numbers nominal.
     - *group of rows*: an identifier by its name, whose values repeat; or a column of many values whose equal values
       are found together with equal values of two other columns of many values, such as the age, height and weight of
       a patient. In the first 2,000 rows alone, and not if groups are known.
@@ -118,13 +121,17 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
     features = enumerate(table.schema.features)
-    found = {at: finding for at, feature in features if (finding := _ordered_text(feature)) is not None}
+    found = {
+        at: finding
+        for at, feature in features
+        if (finding := _few_texts_in(table, at) or _ordered_text(feature)) is not None
+    }
     for at, profile in _suspects(table):
         finding = None if at in found else check_profile(profile)
         skipped = {Check.CONSTANT} if table.names is not None else {Check.CONSTANT, Check.UNREPEATED}
         if finding is not None and finding.check not in skipped:
             found[at] = finding
-    as_text = (Check.DATE, Check.NUMBER)
+    as_text = (Check.DATE, Check.NUMBER, Check.FEW_TEXTS)
     others = [at for at in range(len(table.columns)) if at not in found or found[at].check in as_text]
     for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
@@ -229,37 +236,47 @@ def _ordered_text(feature: Feature) -> Finding | None:
         return None
     if all(map(_DATE.fullmatch, some)):
         return Finding(feature.name, Check.DATE, "holds dates as text")
-    if all(map(_NUMBER.fullmatch, some)) and any(map(_SEPARATOR.search, some)):
+    if all(map(NUMBER.fullmatch, some)) and any(map(_SEPARATOR.search, some)):
         return Finding(feature.name, Check.NUMBER, "holds numbers as text")
     return None
+
+
+def few_texts_found(name: str, n_cells: int, n_rows: int) -> Finding | None:
+    """Return the finding of a column of numbers with a few other cells; None if there are none, or many."""
+    if not 0 < n_cells <= FEW_TEXTS * n_rows:
+        return None
+    what = f"holds numbers, but for {n_cells:,} of {n_rows:,} cells"
+    return Finding(name, Check.FEW_TEXTS, what)
+
+
+def _few_texts_in(table: Table, at: int) -> Finding | None:
+    feature = table.schema.features[at]
+    if not feature.is_nominal:
+        return None
+    n_cells = np.isin(table.columns[at], texts).sum() if (texts := few_texts(feature.categories)) else 0
+    return few_texts_found(feature.name, int(n_cells), table.n_rows)
 
 
 def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:
     return Finding(name, Check.IDENTIFIER, f"has {n_distinct:,} different values in {n_rows:,} rows")
 
 
-def _is_unrepeated(column: "Profile") -> bool:
+def _is_unrepeated(column: Profile) -> bool:
     if not column.whole or not column.n_distinct == column.n_rows >= _FEWEST_NUMBERS:
         return False
     pairs = column.n_rows * (column.n_rows - 1) / 2
     return _looks_like_identifier(column.name) or pairs >= _EXPECTED_REPEATS * column.width
 
 
-def _profiles() -> "type[Profile]":
-    from hornbeam.data.files.profile import Profile  # imported only for suspicious columns
-
-    return Profile
-
-
-def _suspects(table: Table) -> list[tuple[int, "Profile"]]:
+def _suspects(table: Table) -> list[tuple[int, Profile]]:
     """Return the profiles of the columns that a sample of rows does not clear."""
     found = []
     for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
         if feature.is_nominal:
             if len(feature.categories) > _IDENTIFIER_SHARE * table.n_rows:
-                found.append((at, _profiles().of_codes(feature.name, column)))
+                found.append((at, Profile.of_codes(feature.name, column)))
         elif _is_suspect(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):
-            found.append((at, _profiles().of_numbers(feature.name, column)))
+            found.append((at, Profile.of_numbers(feature.name, column)))
     return found
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hornbeam.checks import check_whole
+from hornbeam.checks import check_flags, check_whole
 from hornbeam.data.rows import read_rows
-from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.editing.approval_log import Edit, approval_log
+from hornbeam.editing.approval_log import Edit, approval_log, edit_text, present_date
+from hornbeam.editing.fitted_bases import refitted_terms
 from hornbeam.editing.new_branches import (
     branch_with_categories,
     branch_with_threshold,
@@ -22,6 +23,15 @@ from hornbeam.editing.new_branches import (
     one_split,
 )
 from hornbeam.editing.replace_branch import replace_branch
+from hornbeam.editing.term_edits import (
+    fixed_term,
+    rounded_terms,
+    terms_at,
+    terms_below,
+    terms_text,
+    with_terms,
+    without_terms,
+)
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.evaluation.score_change import ScoreChanges, score_changes
 from hornbeam.explain.candidates.held_out_gain import HeldOut
@@ -30,16 +40,15 @@ from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.explain.candidates.way import Direction
 from hornbeam.smoothing.teacher_prior import is_distilled
-from hornbeam.tree.condition import slot_condition
-from hornbeam.tree.edit import RecordedEdit, keep_best_leaves
+from hornbeam.tree.edit import RecordedEdit, keep_best_leaves, with_slopes
 from hornbeam.tree.evidence.count import count_rows
-from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
-from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import subtree
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.slopes import Slopes
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.words import pluralise
 from hornbeam.typing import Floats
 
-_MOST_CATEGORIES = 20  # in the text of a child
-_LONGEST = 10_000  # letters of a reason or an author
+_LONGEST, _LONGEST_NOTES = 10_000, 1_000_000  # letters of a reason or an author, and of notes
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -63,6 +72,10 @@ class TreeEditor:
         Called by `finish` with the edited tree; its result is returned.
     held_out : Table, optional
         Rows that the tree was not grown from, for gains of candidates and the effect of edits.
+    date : str, optional
+        Date of all edits. None: the time of each, in UTC, or that of the variable SOURCE_DATE_EPOCH.
+    data : str, default ""
+        Name of the rows, for the approval log.
 
     Examples
     --------
@@ -89,12 +102,15 @@ class TreeEditor:
     author: str = ""
     on_finish: Callable[[Tree, Tree], Any] | None = None
     held_out: Table | None = None
+    date: str | None = None
+    data: str = ""
     _done: tuple[Edit, ...] = field(default=(), init=False)
     _undone: tuple[Edit, ...] = field(default=(), init=False)
     _finished: Tree = field(init=False)
 
     def __post_init__(self) -> None:
-        _check_text("author", self.author)
+        for name, text in {"author": self.author, "date": self.date or "", "data": self.data}.items():
+            _check_text(name, text)
         _check_rows(self.first, self.rows.table)
         self._finished = self.first
 
@@ -109,12 +125,14 @@ class TreeEditor:
         author: str = "",
         on_finish: Callable[[Tree, Tree], Any] | None = None,
         held_out: Any = None,
+        date: str | None = None,
+        data: str = "",
     ) -> Self:
         """Make an editor for the tree of a model; parameters as in `TreeClassifier.candidate_splits`."""
         tree, rows = TrainingRows.of(model, X, y, sample_weight)
         unseen = HeldOut.open(tree.schema, held_out)
         table = None if unseen is None else read_rows(unseen.source)
-        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, table)
+        return cls(tree, rows, getattr(model, "smoothing", None), author, on_finish, table, date, data)
 
     def __repr__(self) -> str:
         return f"TreeEditor({self.tree!r}, {len(self._done)} edits)"
@@ -135,18 +153,19 @@ class TreeEditor:
         return candidates_at(self.tree, self.rows, node, feature, held_out)
 
     def prune(self, node: int, *, reason: str = "", author: str | None = None) -> None:
-        """Turn a node into a leaf."""
+        """Turn a node into a leaf; the terms of the nodes below it are gone."""
         check_inner_node(self.tree, node)
         self._edit(node, Skeleton.leaf(), reason, author)
 
     def set_threshold(
         self, node: int, threshold: Any, *, reason: str = "", author: str | None = None
     ) -> None:
-        """Move the threshold of a numeric split; the splits below stay.
+        """Move the threshold of a numeric split; the splits and terms below stay.
 
         For an ordinal feature the threshold is a category, the last one of the first child.
         """
-        self._edit(node, branch_with_threshold(self.tree, node, threshold), reason, author)
+        branch = branch_with_threshold(self.tree, node, threshold)
+        self._edit(node, branch, reason, author, terms=terms_below(self.tree, node))
 
     def set_categories(
         self,
@@ -156,11 +175,12 @@ class TreeEditor:
         reason: str = "",
         author: str | None = None,
     ) -> None:
-        """Move categories between the children of a nominal split; the splits below stay.
+        """Move categories between the children of a nominal split; the splits and terms below stay.
 
         `categories` has those of each child: ``[["red", "blue"], ["green"]]``.
         """
-        self._edit(node, branch_with_categories(self.tree, node, categories), reason, author)
+        branch = branch_with_categories(self.tree, node, categories)
+        self._edit(node, branch, reason, author, terms=terms_below(self.tree, node))
 
     def split(
         self,
@@ -178,7 +198,7 @@ class TreeEditor:
         Parameters
         ----------
         node : int
-            A leaf or an inner node; what was below it is removed.
+            A leaf or an inner node; what was below it is removed, its own terms stay.
         split : CandidateSplit, str or int
             One of `candidates`; or the name or index of a feature, and the other parameters.
         threshold : float, or a category of an ordinal feature, optional
@@ -210,7 +230,8 @@ class TreeEditor:
     def grow(self, node: int, levels: int | None = 1, *, reason: str = "", author: str | None = None) -> None:
         """Grow a node from its rows by some levels, or to the limits of the fit (None); what was below it is removed.
 
-        The settings are those of the fit; its largest number of leaves limits None alone. The branch is not pruned.
+        The settings are those of the fit; its largest number of leaves limits None alone. The branch is not pruned. A
+        tree with a teacher grows as the default does. New nodes have no terms of their own.
         """
         if levels is not None:
             check_whole("levels", levels, 1, 1_000)
@@ -240,7 +261,123 @@ class TreeEditor:
                 "its nodes one by one, or fit it with a smaller max_leaf_nodes."
             )
         small = keep_best_leaves(self.tree, n_leaves)
-        self._edit(0, small.skeleton, reason, author, small.gain)
+        self._edit(0, small.skeleton, reason, author, small.gain, small.slopes)
+
+    def drop_term(
+        self, node: int, feature: str | int, *, reason: str = "", author: str | None = None
+    ) -> None:
+        """Remove the term of a feature from a node.
+
+        In a tree with a teacher the bases of the node and of those below it are fitted again, after this and all edits
+        of terms: the mean prediction of the rows of each is that of their target and of the tree before.
+
+        Parameters
+        ----------
+        node : int
+        feature : str or int
+            The name or index of a feature with a term at this node.
+        reason, author : str, optional
+            For the approval log.
+        """
+        at = terms_at(self.tree, node, feature)
+        self._edit_terms(node, at, without_terms(self.tree, at), reason, author)
+
+    def round_terms(
+        self,
+        node: int,
+        feature: str | int | None = None,
+        *,
+        digits: int = 2,
+        reason: str = "",
+        author: str | None = None,
+    ) -> None:
+        """Round the terms of a node, as they are printed: factors or changes per step, limits and centres.
+
+        Parameters
+        ----------
+        node : int
+        feature : str or int, optional
+            The name or index of a feature. None: all terms of the node.
+        digits : int, default 2
+            Digits of a factor of the odds, or of a change of the mean; with more than two classes of the change of each
+            score. Limits and centres are rounded to a hundredth of the step.
+        reason, author : str, optional
+            For the approval log.
+        """
+        at = terms_at(self.tree, node, feature)
+        self._edit_terms(node, at, rounded_terms(self.tree, at, digits), reason, author)
+
+    def set_term(
+        self,
+        node: int,
+        feature: str | int,
+        effect: Any,
+        *,
+        per: float = 1.0,
+        category: Any = None,
+        reason: str = "",
+        author: str | None = None,
+    ) -> None:
+        """Set the effect of a term; its range and centre stay.
+
+        Parameters
+        ----------
+        node : int
+        feature : str or int
+            The name or index of a feature with a term at this node.
+        effect : float, or list of float
+            Two classes: the factor of the odds of the last class, 1 for none. More classes: a factor of each, against
+            the geometric mean of all. Regression: the change of the mean.
+        per : float, default 1.0
+            The step of the value that has this effect.
+        category : label, optional
+            The category of a nominal feature; its effect is that against the others.
+        reason, author : str, optional
+            For the approval log.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hornbeam import TreeClassifier
+        >>> from hornbeam.tree import Slopes, with_slopes
+        >>> X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+        >>> clf = TreeClassifier("cart", smoothing="laplace", max_depth=1).fit(X, y)
+        >>> terms = Slopes.of([0], [0], low=[20], high=[70], centre=[45], slope=[[0, 0.0123]])
+        >>> clf.tree_ = with_slopes(clf.tree_, terms)
+        >>> editor = clf.edit(X, y)
+        >>> editor.set_term(0, "x0", 1.5, per=10)
+        >>> was, now = editor.edits[0].what.split(" to odds of ")
+        >>> was
+        'changed the term of x0 at the root from odds of yes × 1.13 per +10 (20 to 70; × 1 at 45)'
+        >>> now
+        'yes × 1.5 per +10 (20 to 70; × 1 at 45)'
+        """
+        at = terms_at(self.tree, node, feature)
+        self._edit_terms(node, at, fixed_term(self.tree, at, category, effect, per), reason, author)
+
+    def refit_terms(
+        self,
+        node: int,
+        feature: str | int | None = None,
+        *,
+        reason: str = "",
+        author: str | None = None,
+    ) -> None:
+        """Fit the terms of a node again to its rows, after other edits; ranges and centres stay.
+
+        Logistic or linear regression with a small ridge. In a tree with a teacher the predictions before the edit count
+        as rows beside the target, as many as those of the teacher did.
+
+        Parameters
+        ----------
+        node : int
+        feature : str or int, optional
+            The name or index of a feature. None: all terms of the node.
+        reason, author : str, optional
+            For the approval log.
+        """
+        at = terms_at(self.tree, node, feature)
+        self._edit_terms(node, at, refitted_terms(self.tree, at, self.rows.table), reason, author)
 
     def undo(self) -> None:
         """Take the last edit back."""
@@ -265,8 +402,10 @@ class TreeEditor:
         self._finished = self.tree
         return estimator
 
-    def score_changes(self) -> ScoreChanges:
+    def score_changes(self, *, last: bool = False) -> ScoreChanges:
         """Compare the scores of the tree before the edits and after them, on the held-out rows.
+
+        With `last`, before and after the last edit alone: what this edit cost.
 
         Examples
         --------
@@ -282,47 +421,70 @@ class TreeEditor:
                 "there are no held-out rows; expected rows that the tree was not grown from. Pass held_out=(X, y) to "
                 "`edit`."
             )
-        return score_changes(self.first, self.tree, self.held_out)
+        check_flags(last=last)
+        before = self._done[-1].before if last and self._done else self.first
+        return score_changes(before, self.tree, self.held_out)
 
-    def log(self) -> str:
-        """Write the approval log in Markdown: every edit with its reason, author, size and digest.
+    def log(self, notes: str = "") -> str:
+        """Write the approval log in Markdown: every edit in words, with its date, author, reason, size and digest.
 
-        With held-out rows also the loss after each edit, and all scores before and after the edits.
+        With held-out rows also the loss after each edit, and all scores before and after the edits. `notes` are written
+        above the place to sign, as they are.
         """
-        return approval_log(self._done, self.held_out)
+        _check_text("notes", notes, _LONGEST_NOTES)
+        return approval_log(self.first, self._done, self.rows.table, self.held_out, self.data, notes)
 
     def _edit(
-        self, node: int, branch: Skeleton, reason: str, author: str | None, gain: Floats | None = None
+        self,
+        node: int,
+        branch: Skeleton,
+        reason: str,
+        author: str | None,
+        gain: Floats | None = None,
+        terms: Slopes | None = None,
     ) -> None:
+        before = self.tree
+        kept = before.slopes.of_nodes(node, node + 1) if terms is None else terms
+        n_lost = len(terms_below(before, node)) - len(kept)
+        lost = f"; removed {pluralise(n_lost, 'term')} of nodes below" if n_lost else ""
+        self._do(
+            edit_text(before, node, branch) + lost,
+            lambda step: replace_branch(
+                before, self.rows, node, branch, terms=kept, gain=gain, step=step, own=self.smoothing
+            ),
+            reason,
+            author,
+        )
+
+    def _edit_terms(
+        self, node: int, at: NDArray[np.intp], slopes: Slopes, reason: str, author: str | None
+    ) -> None:
+        before = self.tree
+        self._do(
+            terms_text(before, with_slopes(before, slopes), node, at),
+            lambda step: with_terms(before, node, slopes, self.rows.table, step),
+            reason,
+            author,
+        )
+
+    def _do(self, what: str, make: Callable[[Step], Tree], reason: str, author: str | None) -> None:
+        """Make and record an edit."""
         author = self.author if author is None else author
-        said = {"reason": reason, "author": author}
+        date = present_date() if self.date is None else self.date
+        said = {"reason": reason, "author": author, "date": date}
         for name, text in said.items():
             _check_text(name, text)
         before = self.tree
-        old, new = (_root_text(before.schema, one) for one in (subtree(before.skeleton, node), branch))
-        what = f"node {node}: {old}, now {new}"
-        step = RecordedEdit(what, reason, author, before.digest[:16]).step()
-        after = replace_branch(before, self.rows, node, branch, gain=gain, step=step, own=self.smoothing)
-        self._done, self._undone = (*self._done, Edit(what, reason, author, before, after)), ()
+        after = make(RecordedEdit(what, **said, before=before.digest[:16]).step())
+        self._done, self._undone = (*self._done, Edit(what, **said, before=before, after=after)), ()
 
 
-def _root_text(schema: Schema, branch: Skeleton) -> str:
-    """Write the split of the root, with the number of leaves if there are more splits."""
-    n = branch.n_children.item(0)
-    if n == 0:
-        return "a leaf"
-    tests = [slot_condition(schema, branch, 0, slot).text(_MOST_CATEGORIES) for slot in range(n)]
-    every = ", missing to every child" if branch.missing_slot[0] == EVERY_CHILD else ""
-    more = f" ({branch.n_leaves} leaves)" if branch.n_leaves > n else ""
-    return " | ".join(tests) + every + more
-
-
-def _check_text(name: str, text: object) -> None:
-    """Raise `ParameterError` unless a reason or an author can be stored in a file."""
+def _check_text(name: str, text: object, longest: int = _LONGEST) -> None:
+    """Raise `ParameterError` unless a reason, an author, a date or a name can be stored in a file."""
     if not isinstance(text, str):
         raise ParameterError(f"{name}={shown(text)}: expected a text.")
-    if len(text) > _LONGEST:
-        raise ParameterError(f"{name} has {len(text):,} letters; expected at most {_LONGEST:,}.")
+    if len(text) > longest:
+        raise ParameterError(f"{name} has {len(text):,} letters; expected at most {longest:,}.")
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,6 +1,7 @@
 """The one edit that all others are: a node and all below it are replaced by another branch.
 
-The rows are counted anew, and the smoothers of the tree, with their fitted parameters, give the predictions. An edit
+The rows are counted anew, and the smoothers of the tree, with their fitted parameters, give the predictions; new nodes
+of a tree with a teacher have fitted ones. An edit
 that leaves a child without rows, or that breaks a constraint of growing, is refused.
 """
 
@@ -11,18 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.editing.fitted_bases import with_bases
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.list_splits import check_node
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.smoothing.replay import replay, smoothers_of, smoothers_that_give
 from hornbeam.smoothing.teacher_prior import is_distilled
 from hornbeam.tree.condition import branch_condition
-from hornbeam.tree.edit import collapse, with_decision, with_slopes
+from hornbeam.tree.edit import with_belief, with_decision, with_slopes
 from hornbeam.tree.evidence.count import count_rows, fractional_unit
 from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.slopes import Slopes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import features_above, replace_subtree
-from hornbeam.typing import Floats
+from hornbeam.typing import Bools, Floats
 
 
 def replace_branch(
@@ -31,21 +34,21 @@ def replace_branch(
     node: int,
     branch: Skeleton,
     *,
+    terms: Slopes | None = None,
     gain: Floats | None = None,
     step: Step | None = None,
     own: Any = None,
 ) -> Tree:
     """Replace a node and all below it, count the rows and smooth as before.
 
-    The node keeps its terms; those of the nodes below it are gone.
-
-    `branch` is a leaf, one split or more; `own` is a smoother of the user that the tree was smoothed with. An error
-    says that a child has no rows, that a constraint is broken, or that a tree with a teacher gets a new split.
+    `branch` is a leaf, one split or more, `terms` are the terms of its nodes; by default the node keeps its own, and
+    those of the nodes below it are gone. `own` is a smoother of the user that the tree was smoothed with. Of a tree
+    with a teacher the bases of the new nodes are fitted (`with_bases`), and all others stay. An error says that a child
+    has no rows, or that a constraint is broken.
     """
     check_node(tree, node)
-    if is_distilled(tree):
-        return _prune_taught(tree, node, branch, step)
-    smoothers = smoothers_that_give(tree, own)
+    taught = is_distilled(tree)
+    smoothers = smoothers_of(tree.history[-1:]) if taught else smoothers_that_give(tree, own)
     skeleton, source = replace_subtree(tree.skeleton, node, branch)
     gains = np.full(branch.n_nodes, np.nan) if gain is None else gain
     counted = count_rows(
@@ -57,22 +60,28 @@ def replace_branch(
     )
     new = source >= tree.n_nodes
     _check_new_nodes(counted, np.flatnonzero(new), rows)
-    number = np.full(tree.n_nodes, -1, np.int32)
+    if len(tree.slopes):
+        terms = tree.slopes.of_nodes(node, node + 1) if terms is None else terms
+        counted = with_slopes(counted, _put_terms(tree.slopes, source, new, terms))
+    counted = with_decision(counted, tree.decision)
+    if taught:
+        old = np.where(new, node, source)
+        known = with_belief(counted, tree.belief[old], tree.borrowed[old])
+        has_terms = len(tree.path_slopes.of_node(node)) or len(tree.slopes) > len(counted.slopes)
+        # A pruned node without terms has its own prediction already.
+        counted = with_bases(tree, known, new, rows.table) if branch.n_nodes > 1 or has_terms else known
+    return replay(smoothers, counted)
+
+
+def _put_terms(slopes: Slopes, source: NDArray[np.intp], new: Bools, terms: Slopes) -> Slopes:
+    """Combine the terms of the nodes that stay with those of a branch, by the new numbers of the nodes."""
+    number = np.full(max(int(source.max()), int(slopes.node.max(initial=0))) + 1, -1, np.int32)
     number[source[~new]] = np.flatnonzero(~new)
-    number[node] = np.flatnonzero(new)[0]
-    counted = with_slopes(counted, tree.slopes.renumbered(number))
-    return replay(smoothers, with_decision(counted, tree.decision))
-
-
-def _prune_taught(tree: Tree, node: int, branch: Skeleton, step: Step | None) -> Tree:
-    """Prune a tree whose predictions come from a teacher: those of the remaining nodes stay."""
-    if branch.n_nodes > 1:
-        raise ParameterError(
-            "this tree has the predictions of a teacher, which new nodes do not have; expected a tree without a "
-            "teacher. Such a tree can be pruned."
-        )
-    pruned = collapse(tree, np.arange(tree.n_nodes) == node, step)
-    return replay(smoothers_of(tree.history[-1:]), pruned)  # intervals stay calibrated
+    stay = slopes.renumbered(number)
+    node = np.concatenate([stay.node, np.flatnonzero(new)[terms.node].astype(np.int32)])
+    order = np.argsort(node, kind="stable")
+    rest = (np.concatenate(pair) for pair in zip(stay.arrays[1:], terms.arrays[1:], strict=True))
+    return Slopes(node[order], *(array[order] for array in rest))
 
 
 def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) -> None:

@@ -34,10 +34,10 @@ class BoostedTreesClassifier(
 
     Parameters
     ----------
-    learning_rate : float, default=0.1
-        Factor of each Newton step.
     n_estimators : int, default=100
         Maximum number of rounds, with one tree per round, or one per class and round for more than two classes.
+    learning_rate : float, default=0.1
+        Factor of each Newton step.
     max_leaf_nodes : int or None, default=31
         Maximum number of leaves of each tree, grown best first; None for no limit.
     max_depth : int or None, default=None

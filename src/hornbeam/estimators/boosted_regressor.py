@@ -40,10 +40,10 @@ class BoostedTreesRegressor(
         that is never negative. Or a loss of `hornbeam.ensembles`, such as ``QuantileLoss(0.9)``, or your own.
     quantile : float or None, default=None
         The quantile to predict, above 0 and below 1; with loss="quantile".
-    learning_rate : float, default=0.1
-        Factor of each Newton step.
     n_estimators : int, default=100
         Maximum number of rounds, with one tree per round.
+    learning_rate : float, default=0.1
+        Factor of each Newton step.
     max_leaf_nodes : int or None, default=31
         Maximum number of leaves of each tree, grown best first; None for no limit.
     max_depth : int or None, default=None

@@ -327,8 +327,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         base_points: float = 600.0,
         base_odds: float = 50.0,
         points_to_double: float = 20.0,
+        bins: bool = False,
     ) -> Scorecard:
-        """Write a tree of two classes as a scorecard: base points per segment, and points per step of each term.
+        """Write a tree of two classes as a scorecard: whole-number points per segment, and per step of each term.
 
         Parameters
         ----------
@@ -340,23 +341,31 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
             Probability of `positive` divided by that of the other class at `base_points`.
         points_to_double : float, default=20.0
             Points that double the odds; with a negative number more points mean a lower probability of `positive`.
+            With a larger number rounding matters less.
+        bins : bool, default=False
+            Points of bins of a number instead of points per step.
 
         Returns
         -------
         Scorecard
-            A table with a segment for each leaf, and for each inner node with terms: print it, compute the `points` of
-            rows, or convert it with `to_markdown`, `to_html`, `to_frame` or `to_dict`.
+            A table with a segment for each leaf, for each inner node with terms, and for rows that stop above the
+            leaves: print it, compute the `points` and `reasons` of rows, or convert it with `to_markdown`, `to_html`,
+            `to_csv`, `to_sql`, `to_frame` or `to_dict`.
 
         Notes
         -----
-        The exact points of a row are ``offset + factor * log odds``, with ``factor = points_to_double / log(2)`` and
-        ``offset = base_points - factor * log(base_odds)`` (`Scorecard.points`). Tables have rounded numbers, so points
-        that are added up by hand may differ by a few.
+        Points are near ``offset + factor * log odds``, with ``factor = points_to_double / log(2)`` and
+        ``offset = base_points - factor * log(base_odds)``. All numbers of the card are whole, and `Scorecard.points`
+        adds up what is printed; `Scorecard.rounding` is the largest difference.
 
         By hand: find the segments whose condition the row fulfils, "every row" among them. Begin with the base points
-        of the leaf, and add for each feature its points per step times the number of steps from the value with 0 points
-        to the row's value, which is first limited to the range; a missing value adds nothing. For a category, add its
-        points.
+        of the leaf. For each feature with a step, limit the value to the range, multiply the points per step with the
+        number of steps from the value with 0 points, and round to a whole number, halves up; a missing value adds
+        nothing. For a category or bin, add its points.
+
+        The steps of a feature are the same in all segments: the smallest of 1, 2, 5, 10, ... for which whole points per
+        step are accurate to one point. A range that is narrow for that has the points of both ends. Bins are the same
+        in all segments too: the widest that are accurate to a quarter of `points_to_double`, at most ten of them.
 
         Examples
         --------
@@ -368,16 +377,17 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         |--:|---|--:|---|---|---|--:|
         | 1 | `x0 ≤ 2` | 519 |  |  |  |  |
         | 2 | `x0 > 2` | 455 |  |  |  |  |
+        | 0 | `x0 missing` | 487 |  |  |  |  |
         <BLANKLINE>
-        Points = 487.123 + 28.8539 × log odds of `good`.
-        >>> card.points([[0], [9]]).round(1)
-        array([518.8, 455.4])
+        Points are 487.123 + 28.8539 × log odds of `good`, rounded: at most 0.5 more or less, 1.02 times the odds.
+        >>> card.points([[0], [9]])
+        array([519., 455.])
         """
         check_is_fitted(self, "tree_")
         from hornbeam.explain.scorecard import scorecard
 
-        options = {"base_points": base_points, "base_odds": base_odds, "points_to_double": points_to_double}
-        return scorecard(self.tree_, positive=positive, **options)
+        scale = {"base_points": base_points, "base_odds": base_odds, "points_to_double": points_to_double}
+        return scorecard(self.tree_, positive=positive, bins=bins, **scale)
 
     def cost_complexity_path(
         self, *, impurity: Literal["gini", "entropy", "error"] = "gini"

@@ -120,14 +120,15 @@ def scores(
     -------
     Scores
         Of classes: ``log_loss``, ``brier_score``, ``probability_rmse`` and ``calibration_error`` of the probabilities,
-        as the functions of these names compute them; ``zero_one_loss`` of the decisions of `predict`, and
-        ``mean_cost`` of these if the model has costs. Less is better. Of a numeric target: ``rmse``, ``mae`` (mean
+        as the functions of these names compute them; ``zero_one_loss`` of the decisions of `predict`, and, first of
+        all, ``mean_cost`` of these if the model has costs. Less is better. Of a numeric target: ``rmse``, ``mae`` (mean
         absolute error) and ``r2``, as `sklearn.metrics.r2_score`.
 
     Notes
     -----
-    The baseline predicts the class shares of these rows, or their mean, for every row. It is the same for all models,
-    so scores of several models on the same rows can be compared.
+    The baseline predicts the class shares of these rows, or their mean, for every row, and decides for the most
+    frequent class, or by costs for the cheapest one. It is the same for all models, so scores of several models on the
+    same rows can be compared.
 
     Examples
     --------
@@ -367,16 +368,14 @@ def _class_sums(predictor: Predictor, rows: Rows) -> tuple[int, ScoreSums, Float
 
 def _class_scores(sums: ScoreSums, confusion: Floats, costs: Costs | None) -> dict[str, float]:
     total = confusion.sum()
-    found = {
+    paid = {} if costs is None else {"mean_cost": float((costs.matrix * confusion).sum() / total)}
+    return paid | {
         "log_loss": sums.log_loss,
         "brier_score": sums.brier_score,
         "probability_rmse": sums.rmse,
         "zero_one_loss": float((total - np.trace(confusion)) / total),
         "calibration_error": sums.calibration_error,
     }
-    if costs is not None:
-        found["mean_cost"] = float((costs.matrix * confusion).sum() / total)
-    return found
 
 
 def _regression_scores(predictor: Predictor, X: Any, y: Any, weight: Any, engine: Engine | None) -> Scores:

@@ -102,7 +102,8 @@ def class_scores(
 ) -> list[Score]:
     """Score probabilities and decisions beside those of the base rate, the class rates of the training rows.
 
-    `costs` are what mistakes cost, if the model decides by costs; `positive` is the class of interest, for Gini and KS.
+    `costs` are what mistakes cost, if the model decides by costs: the cost per row comes first, beside that of the
+    constant decision that is cheapest for the base rate. `positive` is the class of interest, for Gini and KS.
 
     Intervals are normal ones of means over rows, gains row by row (paired); accuracy has Wilson's, the area
     under the curve that of DeLong, DeLong and Clarke-Pearson (Biometrics 44, 1988). That of KS takes its threshold
@@ -119,7 +120,7 @@ def class_scores(
         return scores
     always = int(costs.cheapest(base[None])[0])
     paid, least = costs.matrix[rows.target, rows.decided], costs.matrix[rows.target, always]
-    return [*scores, paired("cost per row", paid, least, rows.count)]
+    return [paired("cost per row", paid, least, rows.count), *scores]
 
 
 def regression_scores(rows: PredictedEntries, base: float) -> list[Score]:

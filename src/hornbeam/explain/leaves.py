@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from hornbeam.checks import check_choice, check_flags
 from hornbeam.errors import ParameterError
-from hornbeam.export.slope_text import path_terms_texts
+from hornbeam.export.slope_text import path_terms_texts, terms_above, terms_text
 from hornbeam.export.wording import interval_text, prediction_text, rule_texts
 from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
-from hornbeam.tree.words import label_text, pluralise
+from hornbeam.tree.words import label_text, pluralise, probability_head
 from hornbeam.typing import Counts, Floats, Label
 
 
@@ -122,6 +122,8 @@ class Leaves(Result[dict[str, Any]]):
     def as_rules(self) -> str:
         """Write a rule per leaf: conditions, prediction, interval, number of rows, and terms.
 
+        Terms of nodes above come first, with the rows that they hold for.
+
         Examples
         --------
         >>> from hornbeam import TreeRegressor
@@ -132,12 +134,13 @@ class Leaves(Result[dict[str, Any]]):
         2. if x0 > 2.5
            then 8 (3.67101 to 12.329); 2 rows
         """
-        lines = []
-        for at, (rule, node, terms) in enumerate(zip(self.rule, self.node.tolist(), self.terms, strict=True)):
-            prediction = ", ".join(filter(None, prediction_text(self.tree, node)))
-            if self.code is not None:
-                interest = " ".join(prediction_text(self.tree, node, code=self.code))
-                prediction = f"{prediction_text(self.tree, node)[0]}; {interest}"
+        lines = self._shared_terms
+        for at, (rule, node, terms) in enumerate(
+            zip(self.rule, self.node.tolist(), self._own_terms, strict=True)
+        ):
+            name, value = prediction_text(self.tree, node, code=self.code)
+            head = "" if self.code is None else f"{probability_head(self.classes[self.code])} "
+            prediction = ", ".join(filter(None, (name, head + value)))
             bounds = interval_text(self.tree, self.low[at], self.high[at], node, code=self.code)
             indent = " " * len(f"{at + 1}. ")
             lines += [
@@ -146,6 +149,15 @@ class Leaves(Result[dict[str, Any]]):
                 *(f"{indent}     {term}" for term in terms),
             ]
         return "\n".join(lines)
+
+    @property
+    def _own_terms(self) -> list[list[str]]:
+        return [terms_text(self.tree, node, self.code) for node in self.node.tolist()]
+
+    @property
+    def _shared_terms(self) -> list[str]:
+        """The terms of nodes above that have no line of their own."""
+        return terms_above(self.tree, self.node.tolist(), self.code)
 
     def __len__(self) -> int:
         return len(self.node)
@@ -157,7 +169,7 @@ class Leaves(Result[dict[str, Any]]):
     def _grid(self) -> Grid:
         """Return a table with the rates of the predicted class of each leaf, or of the class of interest, or its mean.
 
-        The terms of a leaf stand below its rule.
+        The terms of a leaf stand below its rule, those of nodes above below the table.
         """
         decided = self.tree.decided[self.node].tolist() if self.classes else [0] * len(self)
         shown = decided if self.code is None else [self.code] * len(self)
@@ -183,10 +195,13 @@ class Leaves(Result[dict[str, Any]]):
             f"{'raw':>{width}}": raw,
             f"{'smoothed':>{width}}": smoothed,
             f"{f'{100 * self.level:g} % interval':>15}": bounds,
-            "rule": ["\n".join([rule, *terms]) for rule, terms in zip(self.rule, self.terms, strict=True)],
+            "rule": [
+                "\n".join([rule, *terms]) for rule, terms in zip(self.rule, self._own_terms, strict=True)
+            ],
         }
         align = ">>><>>><" if self.classes else ">>>>>><"
-        return Grid(caption, list(columns), list(zip(*columns.values(), strict=True)), align)
+        rows = list(zip(*columns.values(), strict=True))
+        return Grid(caption, list(columns), rows, align, "\n".join(self._shared_terms))
 
 
 def leaves(

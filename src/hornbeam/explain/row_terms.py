@@ -15,8 +15,8 @@ from hornbeam.export.wording import value_of, value_text
 from hornbeam.kernels import elementary
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.words import feature_name, plain_label, threshold_text
-from hornbeam.typing import Category, Floats
+from hornbeam.tree.words import feature_name, label_text, plain_label, threshold_text
+from hornbeam.typing import Category, Floats, Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class RowTerm:
         Logarithm of the factor of the odds of each class against all others; empty for a numeric target.
     probability : tuple of float
         Probabilities, or the mean, after this term and those before it.
+    classes : tuple of label, default ()
+        The classes; empty for a numeric target.
 
     Examples
     --------
@@ -46,7 +48,7 @@ class RowTerm:
     >>> slopes = Slopes.of([0], [0], low=[0], high=[4], centre=[1], slope=[[0, np.log(2)]])
     >>> term, = row_terms(with_slopes(leaf, slopes), 0, [3.0])
     >>> term.text(1), round(term.factor(1), 6), [round(p, 6) for p in term.probability]
-    ('late is 3: odds × 4', 4.0, [0.5, 0.5])
+    ('late is 3: odds of bad × 4', 4.0, [0.5, 0.5])
     """
 
     feature: Feature = field(repr=False)
@@ -55,6 +57,7 @@ class RowTerm:
     change: tuple[float, ...]
     log_factor: tuple[float, ...]
     probability: tuple[float, ...]
+    classes: tuple[Label, ...] = field(default=(), repr=False)
 
     def factor(self, k: int) -> float:
         """Compute the factor of the odds of class k against all others; infinite if it is larger than any number."""
@@ -65,7 +68,7 @@ class RowTerm:
         if self.value is None and not any(self.change):
             effect = "no change"
         elif self.log_factor:
-            effect = f"odds × {factor_text(self.log_factor[k])}"
+            effect = f"odds of {label_text(self.classes[k])} × {factor_text(self.log_factor[k])}"
         else:
             effect = f"mean {change_text(self.change[0])}"
         return f"{feature_name(self.feature.name)} is {self.value_text}: {effect}"
@@ -100,6 +103,7 @@ def row_terms(tree: Tree, node: int, row: Sequence[float]) -> tuple[RowTerm, ...
                 tuple(change.tolist()),
                 () if tree.is_regression else _change_of_log_odds(before, score),
                 tuple((score if tree.is_regression else _softmax(score)).tolist()),
+                tree.schema.classes,
             )
         )
     return tuple(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil, floor, inf, isnan, nextafter
 
 from hornbeam.export.slope_text import NodeTerm, path_terms
@@ -11,6 +12,7 @@ from hornbeam.tree import Condition
 from hornbeam.tree.condition import is_missing
 from hornbeam.tree.tree import Tree
 
+_PARTS = 16  # of each range between two limits: a narrower band of wanted values may be missed
 _HALVINGS = 60  # of a range: enough for every bit of a double
 _EXACT = 2.0**53  # integers below fit a double
 
@@ -49,9 +51,10 @@ def term_moves(
 def _bounds(
     terms: list[NodeTerm], value: float, path: Condition, holds: Callable[[float], bool]
 ) -> Iterator[Condition]:
-    """Find the nearest bound below the value, and above it; from a missing value, in the whole range of the terms.
+    """Find the nearest values below the value, and above it; from a missing value, in the whole range of the terms.
 
-    Between the limits of its terms a feature changes each score by a straight line, so there one bound is looked for.
+    Values are tried on a grid, and the bounds looked for beside it. Between the limits of its terms a feature changes
+    each score by a straight line; with several terms there may be a band of values as wanted, with others beyond it.
     """
     missing = is_missing(terms[0].feature, value)
     unit = min(term.step for term in terms) / 100
@@ -62,28 +65,55 @@ def _bounds(
             low, _multiple(path.above, unit, lambda parts: floor(parts + 1), nextafter(path.above, inf))
         )
     high = limits[-1] if path.at_most is None else min(limits[-1], path.at_most)
-    for end, round_to in ((low, floor), (high, ceil)):
+    for end, round_to, back in ((low, floor, ceil), (high, ceil, floor)):
         start = (high if end == low else low) if missing else min(max(value, low), high)
-        if low > high or isnan(end) or not holds(end):
+        if low > high or isnan(end):
             continue
-        inside = outside = end
-        between = [limit for limit in limits if min(start, end) < limit < max(start, end)]
-        for outside in [*(between if end == low else reversed(between)), start]:
-            if not holds(outside):
-                break
-            inside = outside
-        for _ in range(_HALVINGS):
-            middle = outside + (inside - outside) / 2
-            if holds(middle):
-                inside = middle
+        points = _grid(start, end, limits)
+        wanted = [holds(point) for point in points]
+        if not any(wanted):
+            continue
+        first = wanted.index(True)
+        last = next((at for at in range(first, len(points)) if not wanted[at]), len(points)) - 1
+
+        def bound(outside: float, inside: float, whole: Callable[[float], int]) -> tuple[float, float]:
+            """Find the last value as wanted, rounded so that it is one, and the next that is not."""
+            outside, inside = _between(outside, inside, holds)
+            rounded = round(_multiple(inside, unit, whole, inside), 12)
+            return (rounded if low <= rounded <= high and holds(rounded) else inside), outside
+
+        near, _ = bound(points[max(first - 1, 0)], points[first], round_to)
+        above, at_most = (path.above, near) if end == low else (near, path.at_most)
+        if last + 1 < len(points):  # a band: beyond it the row is not as wanted
+            far, beyond = bound(points[last + 1], points[last], back)
+            if end == high:
+                at_most = far
             else:
-                outside = middle
-        rounded = round(_multiple(inside, unit, round_to, inside), 12)
-        bound = rounded if low <= rounded <= high and holds(rounded) else inside
-        if end == low:
-            yield replace(path, at_most=bound, missing=False)
+                above = far if far < near else beyond
+        if above is None or at_most is None or above < at_most:
+            yield replace(path, above=above, at_most=at_most, missing=False)
+
+
+def _grid(start: float, end: float, limits: list[float]) -> list[float]:
+    """Return values from `start` to `end`, among them the limits between them."""
+    least, most = min(start, end), max(start, end)
+    corners = [least, *[limit for limit in limits if least < limit < most], most]
+    points = [
+        one + (other - one) / _PARTS * part for one, other in pairwise(corners) for part in range(_PARTS)
+    ]
+    points.append(most)
+    return points if end == most else points[::-1]
+
+
+def _between(outside: float, inside: float, holds: Callable[[float], bool]) -> tuple[float, float]:
+    """Halve the range between a value that is not as wanted and one that is."""
+    for _ in range(_HALVINGS):
+        middle = outside + (inside - outside) / 2
+        if holds(middle):
+            inside = middle
         else:
-            yield replace(path, above=bound, missing=False)
+            outside = middle
+    return outside, inside
 
 
 def _multiple(value: float, unit: float, whole: Callable[[float], int], instead: float) -> float:

@@ -31,9 +31,9 @@ class NodeTerm:
     """A feature that changes the prediction within a node; the terms of its categories together.
 
     `column` is the position of the feature; `codes` are the categories with a term of their own, empty if the feature
-    is not nominal. The value is clipped to `low` and `high`. `intercept`, of shape (n_outputs,), is added to the score
-    of each class by the value 0, or by a category without a term; `slope`, of shape (n_outputs,) or (n_codes,
-    n_outputs), per unit of the value, or for each of the categories. `classes` is empty in regression.
+    is not nominal. The value is clipped to `low` and `high`, and adds nothing at the `centre`. `slope`, of shape
+    (n_outputs,) or (n_codes, n_outputs), is added to the score of each class per unit of the value, or for each of the
+    categories, beside the `intercept`, which a category without a term has alone. `classes` is empty in regression.
     """
 
     column: int
@@ -41,6 +41,7 @@ class NodeTerm:
     codes: tuple[int, ...]
     low: float
     high: float
+    centre: float
     intercept: Floats
     slope: Floats
     classes: tuple[Label, ...]
@@ -63,7 +64,7 @@ class NodeTerm:
             chosen = [at for at, code in enumerate(self.codes) if code == value]
             added: Floats = self.intercept + self.slope[chosen].sum(axis=0)
             return added
-        clipped: Floats = self.intercept + self.slope * min(max(value, self.low), self.high)
+        clipped: Floats = self.slope * (min(max(value, self.low), self.high) - self.centre)
         return clipped
 
     def contrast(self, scores: Floats, code: int) -> float:
@@ -78,9 +79,7 @@ class NodeTerm:
 
     def reference(self, code: int) -> float | None:
         """Compute the value at which the term changes nothing; None if no value does."""
-        slope, intercept = self.contrast(self.slope, code), self.contrast(self.intercept, code)
-        found = -intercept / slope if slope else inf
-        return found if abs(found) < inf else None
+        return self.centre if self.contrast(self.slope, code) else None
 
     def text(self, code: int | None = None) -> str:
         """Write the term: the effect of a step of the value, or of each category, and the range of the value.
@@ -183,6 +182,7 @@ def terms_of(slopes: Slopes, schema: Schema, node: int) -> tuple[NodeTerm, ...]:
                 tuple(slopes.category[at].tolist()) if nominal else (),
                 slopes.low.item(at[0]),
                 slopes.high.item(at[0]),
+                slopes.centre.item(at[0]),
                 -(slopes.slope[at] * slopes.centre[at, None]).sum(axis=0),
                 slopes.slope[at] if nominal else slopes.slope[at[0]],
                 schema.classes,
@@ -214,23 +214,48 @@ def terms_text(tree: Tree, node: int, code: int | None = None) -> list[str]:
     return [term.text(code) for term in node_terms(tree, node)]
 
 
-def path_terms_texts(tree: Tree, nodes: Sequence[int], code: int | None = None) -> list[list[str]]:
+def path_terms_texts(
+    tree: Tree, nodes: Sequence[int], code: int | None = None, *, once: bool = False
+) -> list[list[str]]:
     """Write the terms of the paths of several nodes, as `terms_text`.
 
-    Those of a node above begin with the rows that they hold for.
+    Those of a node above begin with the rows that they hold for; with `once` the first of its leaves alone has them.
     """
     if not len(tree.slopes):
         return [[] for _ in nodes]
-    shown = np.intersect1d(with_ancestors(tree.skeleton, np.asarray(nodes)), tree.slopes.nodes).tolist()
+    paths = [path(tree.skeleton, node) for node in nodes]
+    if once:
+        paths = [_since_other_child(tree, above) for above in paths]
+    shown = np.intersect1d([at for above in paths for at in above], tree.slopes.nodes).tolist()
     own = {node: terms_text(tree, node, code) for node in shown}
     rows = dict(rules_in_order(tree, own)) | {0: "all rows"}
 
-    def written(node: int) -> Iterator[str]:
-        for at in path(tree.skeleton, node):
-            scope = "" if at == node else f"for {rows.get(at)}: "
+    def written(above: list[int]) -> Iterator[str]:
+        for at in above:
+            scope = "" if at == above[-1] else f"for {rows.get(at)}: "
             yield from (f"{scope}{term}" for term in own.get(at, ()))
 
-    return [list(written(node)) for node in nodes]
+    return [list(written(above)) for above in paths]
+
+
+def _since_other_child(tree: Tree, above: list[int]) -> list[int]:
+    """Return the end of a path that takes the first child of each node alone."""
+    first = tree.skeleton.first_child
+    begin = max((at for at in range(1, len(above)) if first[above[at - 1]] != above[at]), default=0)
+    return above[begin:]
+
+
+def terms_above(tree: Tree, nodes: Sequence[int], code: int | None = None) -> list[str]:
+    """Write the terms of all nodes above some nodes, each once with the rows that it holds for."""
+    above = with_ancestors(tree.skeleton, np.asarray(nodes))
+    others = np.setdiff1d(np.intersect1d(above, tree.slopes.nodes), nodes).tolist()
+    rows = dict(rules_in_order(tree, set(others))) | {0: "all rows"}
+    return [
+        f"for {rows[node]}: {term}"
+        for node in rows
+        if node in others
+        for term in terms_text(tree, node, code)
+    ]
 
 
 def scope_text(tree: Tree, node: int) -> list[str]:

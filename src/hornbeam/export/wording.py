@@ -28,6 +28,7 @@ from hornbeam.tree.words import (
     mean_text,
     membership_text,
     number_text,
+    probability_head,
     probability_text,
     shortened,
     threshold_text,
@@ -64,13 +65,18 @@ def conditions(
             membership_text(feature, np.flatnonzero(run == slot).tolist(), max_categories) for slot in slots
         ]
     else:
-        at = threshold_text(feature, threshold, digits)
+        at = threshold_text(feature, threshold, digits, single=_compares_float32(tree))
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
     if missing == EVERY_CHILD:
         return [f"{test}, or missing in part" for test in tests]
     if missing >= 0:
         tests[missing] += " or missing" if tests[missing] else "missing"
     return tests
+
+
+def _compares_float32(tree: Tree) -> bool:
+    """Whether the tree is one of scikit-learn, which compares float32 values."""
+    return any(step.name == "scikit-learn" for step in tree.history[:1])
 
 
 def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = None) -> list[str]:
@@ -118,14 +124,25 @@ def prediction_text(
 ) -> tuple[str, str]:
     """Write the prediction of a node: the class it decides for and its probability, or an empty text and the mean.
 
-    With `code`, the class with this code takes the place of the decided one. Pictures have fewer than three decimals.
+    With `code` the probability is that of the class with this code (`probability_head`). Pictures have fewer than three
+    decimals.
     """
     if tree.is_regression:
         return "", mean_text(tree.belief.item(node), decimals)
-    code = tree.decided.item(node) if code is None else code
-    name = label_text(tree.schema.classes[code])
-    probability = probability_text(tree.belief.item(node, code), decimals)
+    decided = tree.decided.item(node)
+    name = label_text(tree.schema.classes[decided])
+    probability = probability_text(tree.belief.item(node, decided if code is None else code), decimals)
     return name if max_letters is None else shortened(name, max_letters), probability
+
+
+def prediction_line(
+    tree: Tree, node: int, decimals: int = 3, max_letters: int | None = None, code: int | None = None
+) -> str:
+    """Write the prediction of a node in one line, as `prediction_text`: "bad 0.7", or "good, P(bad) 0.4"."""
+    name, value = prediction_text(tree, node, decimals, max_letters, code)
+    if code is None:
+        return f"{name} {value}".strip()
+    return f"{name}, {probability_head(tree.schema.classes[code], max_letters)} {value}"
 
 
 def scale_text(tree: Tree) -> str:

@@ -258,6 +258,11 @@ class FigureLayout:
         return self.positions.width + self.page.node_bar + self.page.font
 
     @property
+    def font(self) -> float:
+        """Size of the letters."""
+        return self.page.font
+
+    @property
     def width(self) -> float:
         """Width of the page."""
         return self.table_left + self.table.columns(np.flatnonzero(self.has_text).tolist())[-1]
@@ -295,7 +300,7 @@ def fit_to_page(
         layout = FigureLayout(shown, page, positions, texts, has_text, table, n_texts == skeleton.n_nodes)
         if layout.width <= max_width:
             break
-    return replace(_use_free_width(layout), legend=_legend(tree, page.font, layout.width))
+    return replace(_use_free_width(layout), legend=class_legend(tree, page.font, layout.width))
 
 
 def _use_free_width(layout: FigureLayout) -> FigureLayout:
@@ -337,7 +342,7 @@ def _room(skeleton: Skeleton, weight: Floats, page: Page) -> tuple[Bools, Bools]
     return roomy, is_leaf & without_overlap(line, np.where(is_leaf, 0, -1), weight, above / 2, above / 2)
 
 
-def _legend(tree: Tree, font: float, width: float) -> list[list[tuple[str, str, float]]]:
+def class_legend(tree: Tree, font: float, width: float) -> list[list[tuple[str, str, float]]]:
     """Place the colours of the classes, or of the mean, in as many rows as needed."""
     if tree.is_regression:
         entries = [(CLASS_COLOURS[0], scale_text(tree))]

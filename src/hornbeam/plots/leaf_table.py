@@ -11,7 +11,7 @@ from hornbeam.export.people.palette import bar, bars, on_scale
 from hornbeam.export.slope_text import path_terms_texts
 from hornbeam.export.wording import interval_text, prediction_text
 from hornbeam.plots.canvas import DARK, GREY, VERBATIM, text_width
-from hornbeam.tree.words import shortened
+from hornbeam.tree.words import probability_head, shortened
 from hornbeam.typing import Bools, Floats
 
 _MAX_CLASS = 24  # letters of a class
@@ -41,7 +41,8 @@ class LeafTable:
     """The cells of the table, and their widths in points.
 
     `low` and `high` are intervals of the shown nodes, None leaves them out. `code` is the class of interest, whose
-    probability every leaf has; if None, the class it decides for. `has_terms`: there is a column of terms.
+    probability every leaf has beside the class it decides for; None: the probability of the latter. `has_terms`: there
+    is a column of terms. `bar_letters`: width of a bar, in letters.
     """
 
     shown: DisplaySubset
@@ -51,12 +52,16 @@ class LeafTable:
     level: float | None
     code: int | None = None
     has_terms: bool = False
+    bar_letters: float = 7.0
 
     @property
     def heads(self) -> tuple[str, str, str, str, str]:
         """The heads of the columns."""
         interval = "" if self.level is None else f"{100 * self.level:g} % interval"
-        prediction = ("", "mean") if self.shown.tree.is_regression else ("class", "prob.")
+        tree = self.shown.tree
+        prediction = ("", "mean") if tree.is_regression else ("class", "prob.")
+        if self.code is not None:
+            prediction = ("decision", probability_head(tree.schema.classes[self.code], _MAX_CLASS))
         return *prediction, interval, "rows", "changes within the leaf" if self.has_terms else ""
 
     def cells(self, leaf: int) -> tuple[str, str, str, str, str]:
@@ -68,7 +73,7 @@ class LeafTable:
         interval = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
             interval = interval_text(tree, self.low[leaf], self.high[leaf], leaf, 2, self.code)
-        terms = path_terms_texts(tree, [leaf], self.code)[0] if self.has_terms else []
+        terms = path_terms_texts(tree, [leaf], self.code, once=True)[0] if self.has_terms else []
         written = "\n".join(shortened(term, _MAX_TERM) for term in terms)
         return (
             *prediction_text(tree, leaf, 2, _MAX_CLASS, self.code),
@@ -80,7 +85,7 @@ class LeafTable:
     @property
     def bar_width(self) -> float:
         """Width of the bar of probabilities."""
-        return 7 * self.font
+        return self.bar_letters * self.font
 
     def columns(self, leaves: list[int]) -> list[float]:
         """The right edge of each column, from the left edge of the table."""
@@ -120,10 +125,11 @@ class LeafTable:
                 for cell, font, (x, side) in zip(cells, self._fonts, places, strict=True)
                 if cell
             ]
-        self._draw_bars(ax, left, y, thickness)
+        self.draw_leaf_bars(ax, left, y, thickness)
         return texts
 
-    def _draw_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
+    def draw_leaf_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
+        """Draw a bar for every leaf at its y, with its interval where a line can show it."""
         tree, hidden, width = self.shown.tree, self.shown.hidden, self.bar_width
         belief = bars(tree)
         # A folded subtree is pale: its prediction is an average over its leaves.
@@ -134,4 +140,6 @@ class LeafTable:
             bounds = (self.low[leaves, 0], self.high[leaves, 0])
             begin, end = (left + width * (on_scale(tree, at) if tree.is_regression else at) for at in bounds)
             thin = max(0.6, 0.12 * self.font)
-            ax.hlines([y[leaf] for leaf in leaves], begin, end, color=DARK, linewidth=thin, zorder=4)
+            # A white border, or the line would be lost on dark bars, in grey above all.
+            for colour, width in (("white", 3 * thin), (DARK, thin)):
+                ax.hlines([y[leaf] for leaf in leaves], begin, end, color=colour, linewidth=width, zorder=4)

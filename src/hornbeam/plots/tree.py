@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,20 +10,23 @@ import numpy as np
 from hornbeam.checks import check_flags, check_whole
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
+from hornbeam.export.people.display_subset import DisplaySubset
 from hornbeam.export.people.palette import bars
-from hornbeam.export.wording import prediction_text
+from hornbeam.export.wording import prediction_line
 from hornbeam.plots.canvas import DARK, GREY, PALE, VERBATIM, axes, fitted_tree, text_width
 from hornbeam.plots.figure_layout import FigureLayout, fit_to_page
 from hornbeam.plots.leaf_table import draw_bars
+from hornbeam.plots.outline import OutlineLayout, fit_outline
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
-from hornbeam.tree.words import label_text, mean_text, pluralise, probability_text
+from hornbeam.tree.words import label_text, mean_text, pluralise, probability_head, probability_text
 from hornbeam.typing import Bools, Floats, Label
 
 _MAX_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and of a larger one after folding
 _MIN_PITCH, _MIN_LEAVES = 15.0, 6  # in given axes: points per leaf, and number of leaves
+_OUTLINE_WIDTH = 400.0  # points; given axes that are narrower may have an outline
 _STEPS = np.linspace(0, 1, 15)
 _LEADER_PITCH = 4.0  # from this pitch on, dots lead from a leaf to the table
 _CURVE = _STEPS**2 * (3 - 2 * _STEPS)  # horizontal at both ends
@@ -43,7 +47,8 @@ class TreeDisplay:
     level : float, default 0.9
         Level of the intervals.
     positive : label, optional
-        The class of interest: the table has the probability of this class for every leaf, not that of its own class.
+        The class of interest: the table has the probability of this class for every leaf, beside the class that the
+        leaf decides for.
 
     Attributes
     ----------
@@ -118,7 +123,8 @@ class TreeDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; if not given, a new figure that is large enough.
+            Where to draw; if not given, a new figure that is large enough. Axes that are too narrow for branches with
+            text have an outline, a line for each node.
         max_leaves : int, "auto" or None, default "auto"
             Largest number of leaves and folded subtrees. "auto": up to 100 leaves are all drawn, of a larger tree the
             40 leaves and subtrees with most rows; in given axes, as many as are readable. None: all leaves, with text
@@ -139,16 +145,37 @@ class TreeDisplay:
         row = None if highlight is None else _row(self.tree, highlight)
         row_path = [] if row is None else path(self.tree.skeleton, int(route(self.tree.skeleton, row)[0]))
         size = None if ax is None else _points(axes(ax))
-        layout = self._layout(max_leaves, row_path, intervals, size)
+
+        def caption_of(shown: DisplaySubset) -> str:
+            caption = _caption(self.tree, shown)
+            if row is None:
+                return caption
+            predicted = _prediction(self.tree, row, row_path[-1], self._code)
+            return f"{caption}; dark: the path of a row to node {row_path[-1]}, {predicted}"
+
+        layout = self._layout(max_leaves, row_path, intervals, size, caption_of)
         ax = axes(ax, size=((layout.width + 12) / 72, (layout.height + 12) / 72))
         ax.set(xlim=(0, layout.width), ylim=(layout.height, 0))
         ax.set_axis_off()
         self.shown_ = layout.shown
         on_path = np.isin(layout.shown.node, row_path)
+        self.legend_ = _draw_legend(ax, layout.legend, layout.font)
+        if isinstance(layout, OutlineLayout):
+            self.edges_, self.bars_, self.texts_, self.table_ = layout.draw(ax, on_path)
+            caption = layout.caption
+        else:
+            caption = caption_of(layout.shown)
+            self._draw(ax, layout, on_path)
+        style = {"va": "bottom", "fontsize": layout.font, "color": GREY, **VERBATIM}
+        self.caption_ = ax.text(0, layout.height, caption, **style)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw(self, ax: Any, layout: FigureLayout, on_path: Bools) -> None:
+        """Draw branches, nodes and the table."""
         self.edges_ = _draw_branches(ax, layout, on_path)
         self.bars_ = _draw_nodes(ax, layout, on_path)
         self.texts_ = _draw_texts(ax, layout, on_path)
-        self.legend_ = _draw_legend(ax, layout)
         leaves = np.flatnonzero(layout.shown.tree.skeleton.is_leaf)
         y = {leaf: layout.y.item(leaf) for leaf in leaves[np.argsort(layout.y[leaves])].tolist()}
         head = layout.top - 0.8 * layout.page.font
@@ -158,13 +185,11 @@ class TreeDisplay:
         for leaf in on_path.nonzero()[0][layout.shown.tree.skeleton.is_leaf[on_path]]:  # one, or none
             ends, line = (layout.table_left - 4, layout.width), layout.page.pitch * np.array([-0.5, 0.5])
             ax.fill_between(ends, *(layout.y[leaf] + line), color=PALE, alpha=0.5, linewidth=0, zorder=0)
-        caption = _caption(self.tree, layout)
-        if row is not None:
-            caption += f"; dark: the path of a row to node {row_path[-1]}, {_prediction(self.tree, row, row_path[-1])}"
-        style = {"va": "bottom", "fontsize": layout.page.font, "color": GREY, **VERBATIM}
-        self.caption_ = ax.text(0, layout.height, caption, **style)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+
+    @property
+    def _code(self) -> int | None:
+        """The code of the class of interest."""
+        return None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
 
     def _layout(
         self,
@@ -172,23 +197,35 @@ class TreeDisplay:
         row_path: list[int],
         intervals: bool,
         size: tuple[float, float] | None,
-    ) -> FigureLayout:
-        """Fit the tree to its page; in given axes with fewer leaves, until there is room for their text."""
-        code = None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
+        caption_of: Callable[[DisplaySubset], str],
+    ) -> FigureLayout | OutlineLayout:
+        """Fit the tree to its page; in given axes with fewer leaves, until there is room for their text.
+
+        Axes too narrow for that have an outline (`fit_outline`).
+        """
 
         def fit(n_leaves: int | None) -> FigureLayout:
-            return fit_to_page(self.tree, n_leaves, row_path, self.level if intervals else None, size, code)
+            return fit_to_page(
+                self.tree, n_leaves, row_path, self.level if intervals else None, size, self._code
+            )
 
-        if max_leaves != "auto":
-            return fit(max_leaves)
         if size is None:
-            return fit(_MAX_WHOLE if self.tree.n_leaves <= _MAX_WHOLE else _PARTS)
-        n = min(self.tree.n_leaves, max(_MIN_LEAVES, int(size[1] / _MIN_PITCH)))
-        layout = fit(n)
-        while not layout.complete and n > _MIN_LEAVES:
-            n = max(_MIN_LEAVES, 3 * n // 4)
+            whole = _MAX_WHOLE if self.tree.n_leaves <= _MAX_WHOLE else _PARTS
+            return fit(whole if max_leaves == "auto" else max_leaves)
+        if max_leaves != "auto":
+            layout = fit(max_leaves)
+        else:
+            n = min(self.tree.n_leaves, max(_MIN_LEAVES, int(size[1] / _MIN_PITCH)))
             layout = fit(n)
-        return layout
+            while not layout.complete and n > _MIN_LEAVES:
+                n = max(_MIN_LEAVES, 3 * n // 4)
+                layout = fit(n)
+        if (layout.complete and layout.width <= size[0]) or size[0] > _OUTLINE_WIDTH:
+            return layout
+        most = None if max_leaves == "auto" else max_leaves
+        level = self.level if intervals else None
+        outline = fit_outline(self.tree, most, row_path, level, size, self._code, caption_of)
+        return layout if max_leaves is None and outline.shown.hidden.any() else outline
 
 
 def _row(tree: Tree, row: Any) -> Table:
@@ -201,15 +238,18 @@ def _row(tree: Tree, row: Any) -> Table:
     return table
 
 
-def _prediction(tree: Tree, row: Table, node: int) -> str:
+def _prediction(tree: Tree, row: Table, node: int, code: int | None) -> str:
     """Write the prediction of the node where a row stops, or of the row if the terms of its path change it."""
     if not tree.path_slopes.of_node(node):
-        return f"which predicts {' '.join(filter(None, prediction_text(tree, node, 2)))}"
+        return f"which predicts {prediction_line(tree, node, 2, code=code)}"
     predicted = predict_rows(tree, row)[0]
     if tree.is_regression:
         return f"where it is predicted {mean_text(predicted.item(), 2)}"
-    code = int(decide_rows(tree, row)[0])
-    return f"where it is predicted {label_text(tree.schema.classes[code])} {probability_text(predicted.item(code), 2)}"
+    decided = int(decide_rows(tree, row)[0])
+    decision = f"where it is predicted {label_text(tree.schema.classes[decided])}"
+    if code is None:
+        return f"{decision} {probability_text(predicted.item(decided), 2)}"
+    return f"{decision}, {probability_head(tree.schema.classes[code])} {probability_text(predicted.item(code), 2)}"
 
 
 def _points(ax: Any) -> tuple[float, float]:
@@ -222,14 +262,12 @@ def _points(ax: Any) -> tuple[float, float]:
     return extent.width * 72 / figure.dpi, extent.height * 72 / figure.dpi
 
 
-def _caption(tree: Tree, layout: FigureLayout) -> str:
+def _caption(tree: Tree, shown: DisplaySubset) -> str:
     """Write the size of the tree, and the part that is folded."""
     caption = f"{pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
-    n_parts, n_hidden = int((layout.shown.hidden > 0).sum()), int(layout.shown.hidden.sum())
+    n_parts, n_hidden = int((shown.hidden > 0).sum()), int(shown.hidden.sum())
     if n_parts:
-        caption += (
-            f"; {n_hidden:,} leaves are folded into {pluralise(n_parts, 'part')} (triangles, pale bars)"
-        )
+        caption += f"; {n_hidden:,} leaves are folded into {pluralise(n_parts, 'part')} (pale bars)"
     return caption
 
 
@@ -313,11 +351,10 @@ def _draw_texts(ax: Any, figure: FigureLayout, passed: Bools) -> list[Any]:
     return texts
 
 
-def _draw_legend(ax: Any, figure: FigureLayout) -> list[Any]:
+def _draw_legend(ax: Any, legend: list[list[tuple[str, str, float]]], font: float) -> list[Any]:
     """Write the classes beside their colours; return the texts."""
-    font = figure.page.font
     texts = []
-    for line, entries in enumerate(figure.legend):
+    for line, entries in enumerate(legend):
         y = (1.8 * line + 0.9) * font
         for colour, name, x in entries:
             ax.scatter(x + font / 2, y, s=(0.8 * font) ** 2, marker="s", color=colour, linewidth=0)

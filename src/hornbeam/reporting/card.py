@@ -6,6 +6,7 @@ from typing import Any
 
 import hornbeam
 from hornbeam.checks import check_text
+from hornbeam.editing.approval_log import edit_grid
 from hornbeam.evaluation.score_intervals import Score
 from hornbeam.evaluation.stability import Stability
 from hornbeam.grid import Grid, markdown_text
@@ -152,6 +153,9 @@ def _data(reported: ReportedModel, scored: ScoredRows | None) -> list[str]:
         blocks.append(_classes(tree).markdown())
     if scored is not None and scored.table is None:
         blocks.append(NO_MEDIANS)
+    blocks.append("Importance and tests of a feature are those of the tree, which the training rows gave.")
+    if scored is not None:
+        blocks[-1] += " Its values and missing values are those of the test rows."
     return [*blocks, feature_grid(tree, scored).markdown()]
 
 
@@ -161,7 +165,7 @@ def _classes(tree: Tree) -> Grid:
     rows = [
         [shown(label_text(label)), f"{counts[k]:,.6g}", probability_text(rates[k])] for k, label in listed
     ]
-    return Grid("Classes", ["Class", "Training rows", "Share"], rows)
+    return Grid("Classes", ["Class", "Training rows", "Share of training rows"], rows)
 
 
 def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Score]) -> list[str]:
@@ -236,9 +240,11 @@ def _model(reported: ReportedModel) -> list[str]:
         "Digest": tree.digest,
         "Hornbeam": hornbeam.__version__,
     }
+    edits = edit_grid(tree)
     settings = {name: setting_text(value) for name, value in reported.settings.items()}
     grids = [Grid("Model", ["Fact", "Value"], [list(pair) for pair in facts.items()], "<").markdown()]
     if settings:
         rows = [list(pair) for pair in settings.items()]
         grids += ["### Settings", Grid("Settings", ["Setting", "Value"], rows, "<").markdown()]
+    grids += [f"### {edits.caption}", edits.markdown() if edits.rows else "None."]
     return ["## Model", *grids]

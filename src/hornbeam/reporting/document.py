@@ -30,7 +30,7 @@ _DATA = 'const data = JSON.parse(document.getElementById("data").textContent);'
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A page about a model: printed, its text; displayed in notebooks.
+    """A page about a model, displayed in notebooks; a model card is printed as its text, a page of HTML as its size.
 
     Parameters
     ----------
@@ -43,15 +43,20 @@ class Report:
     --------
     >>> import hornbeam
     >>> clf = hornbeam.TreeClassifier().fit([[0], [1]], ["no", "yes"])
-    >>> str(hornbeam.report(clf))[:15], str(hornbeam.model_card(clf))[:12]
+    >>> page = hornbeam.report(clf)
+    >>> page.text[:15], str(hornbeam.model_card(clf))[:12]
     ('<!doctype html>', '# Model card')
+    >>> print(page)
+    Report(page of HTML, ... kB; save it, or see its text)
     """
 
     text: str = field(repr=False)
     format: Literal["html", "markdown"] = "html"
 
     def __str__(self) -> str:
-        return self.text
+        if self.format == "markdown":
+            return self.text
+        return f"Report(page of HTML, {len(self.text.encode()) / 1000:,.0f} kB; save it, or see its text)"
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.evaluation.score_intervals import Score
+from hornbeam.evaluation.score_intervals import LEVEL, Score
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.smoothing.teacher_prior import is_distilled
+from hornbeam.tree.edit import recorded_edits
+from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
 
@@ -16,7 +18,7 @@ _MOST_NAMES, _MOST_LETTERS = 5, 40
 
 def summary_sentences(reported: ReportedModel, scored: ScoredRows | None, scores: list[Score]) -> list[str]:
     """Describe the model, the rows of its leaves, and the quality of its predictions, in three paragraphs."""
-    return [_what(reported.tree), _ground(reported.tree), _quality(scored, scores)]
+    return [_what(reported.tree), _ground(reported.tree), _quality(reported, scored, scores)]
 
 
 def _what(tree: Tree) -> str:
@@ -32,8 +34,13 @@ def _what(tree: Tree) -> str:
         f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
         f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
         f"{len(tested)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
-        f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}"
+        f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}{_edited(tree)}"
     )
+
+
+def _edited(tree: Tree) -> str:
+    n = len(recorded_edits(tree.history))
+    return f" It was changed by hand after the fit: {pluralise(n, 'edit')}." if n else ""
 
 
 def _terms(tree: Tree) -> str:
@@ -69,27 +76,44 @@ def prior_source(tree: Tree) -> str:
     return "the model it was distilled from" if is_distilled(tree) else "the nodes above"
 
 
-def _quality(scored: ScoredRows | None, scores: list[Score]) -> str:
+def _quality(reported: ReportedModel, scored: ScoredRows | None, scores: list[Score]) -> str:
     if scored is None:
         return "No test rows were given, so this report has no scores."
     by_name = {score.name: score for score in scores}
     if "R²" in by_name:
         return _regression_quality(scored, by_name["root mean squared error"], by_name["R²"])
     loss, hits = by_name["log loss"], by_name["accuracy"]
-    verdict = "better than" if loss.convincing else "not clearly better than"
+    right = (
+        f"decisions are right for {100 * hits.value:.1f} %; always deciding for the most frequent class would be right "
+        f"for {100 * hits.base:.1f} %."
+    )
+    probabilities = (
+        f"Its log loss of {loss.value:.3f} is {_verdict(loss)} the {loss.base:.3f} of predicting the class frequencies "
+        "of the training rows."
+    )
+    on = f"On {pluralise(scored.n_rows, 'test row')}"
+    if reported.costs is None:
+        return f"{on} its {right} {probabilities}"
+    cost, classes = by_name["cost per row"], reported.tree.schema.classes
+    constant = shown(label_text(classes[int(reported.costs.cheapest(base_rate(reported.tree)[None])[0])]))
     return (
-        f"On {pluralise(scored.n_rows, 'test row')} its decisions are right for {100 * hits.value:.1f} %; always "
-        f"deciding for the most frequent class would be right for {100 * hits.base:.1f} %. Its log loss of "
-        f"{loss.value:.3f} is {verdict} the {loss.base:.3f} of predicting the class frequencies of the training rows."
+        f"{on} its decisions cost {cost.with_interval(cost.value, cost.low, cost.high)} per row. This is "
+        f"{_verdict(cost)} the best constant decision, always {constant}, which costs {cost.words(cost.base)}; the "
+        f"difference is {cost.with_interval(cost.gain, cost.gain_low, cost.gain_high)}. In brackets are "
+        f"{100 * LEVEL:g} % intervals. {probabilities} The costs, not the number of right decisions, are what the "
+        f"model decides by: its {right}"
     )
 
 
+def _verdict(score: Score) -> str:
+    return "better than" if score.convincing else "not clearly better than"
+
+
 def _regression_quality(scored: ScoredRows, error: Score, explained: Score) -> str:
-    verdict = "better than" if error.convincing else "not clearly better than"
     share = "" if np.isnan(explained.value) else f" (R² {explained.words(explained.value)})"
     return (
         f"On {pluralise(scored.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
-        f"{verdict} the {error.words(error.base)} of always predicting the training mean{share}."
+        f"{_verdict(error)} the {error.words(error.base)} of always predicting the training mean{share}."
     )
 
 

@@ -260,10 +260,10 @@ class RuleSet(Result[Rule]):
         >>> clf = TreeClassifier("cart", smoothing="hgs").fit(X, ["well", "well", "well", "ill", "ill", "ill"])
         >>> print(clf.rules().to_text(positive="ill"))
         1. if x0 ≤ 37.6
-           then well; ill 0.200 (0.002 to 0.729); covers 3 rows, 0 wrong; decides 3
+           then well, P(ill) 0.200 (0.002 to 0.729); covers 3 rows, 0 wrong; decides 3
         2. if x0 > 37.6
-           then ill; ill 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
-        otherwise ill; ill 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
+           then ill, P(ill) 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
+        otherwise ill, P(ill) 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
         """
         return rules_text(self.schema, self.listed, level, max_categories, self._code(positive))
 

@@ -14,7 +14,7 @@ from hornbeam.export.slope_text import terms_of
 from hornbeam.grid import Grid, by_class
 from hornbeam.rules.rule import Rule
 from hornbeam.tree import Condition
-from hornbeam.tree.words import label_text, pluralise, probability_text
+from hornbeam.tree.words import label_text, pluralise, probability_head, probability_text
 
 _READING = (
     "The prediction is that of the first rule whose conditions all hold; if there is no such rule, that of the "
@@ -58,7 +58,11 @@ def rules_grid(
 ) -> Grid:
     """Tabulate rules, the last of which is the default; names from the data are quoted."""
     check_whole("max_categories", max_categories, 1, none="whole lists")
-    column = "probability" if code is None else f"probability of {quoted(label_text(schema.classes[code]))}"
+    decided = (
+        ("class", "probability")
+        if code is None
+        else ("decision", quoted(probability_head(schema.classes[code])))
+    )
     has_slopes, rows = _have_slopes(listed), []
     for at, rule in enumerate(listed, 1):
         prediction = _RulePrediction.of(rule, level, code)
@@ -67,7 +71,7 @@ def rules_grid(
         tests = " and ".join(conditions) or ("anything" if number else "otherwise")
         terms = ["; ".join(map(quoted, _terms(schema, rule, code)))] * has_slopes
         rows.append([number, tests, quoted(prediction.label), *prediction.numbers, *terms])
-    header = ["rule", "if", "class", column, f"{100 * level:g} % interval", "covers", "wrong", "decides"]
+    header = ["rule", "if", *decided, f"{100 * level:g} % interval", "covers", "wrong", "decides"]
     header += ["changes within the rule"] * has_slopes
     return Grid(pluralise(len(listed) - 1, "rule"), header, rows, "><<><>>><")
 
@@ -116,7 +120,7 @@ def _terms(schema: Schema, rule: Rule, code: int | None) -> list[str]:
 
 
 class _RulePrediction(NamedTuple):
-    """The prediction and the rows of a rule, as text; `positive` is the class of interest, or empty."""
+    """The prediction and the rows of a rule, as text; `positive` is the head of its probability, or empty."""
 
     label: str
     positive: str
@@ -132,7 +136,7 @@ class _RulePrediction(NamedTuple):
         low, high = (probability_text(bound.item(at)) for bound in rule.interval(level=level))
         predicted = probability_text(rule.probability.item(at)), f"{low} to {high}"
         rows = (f"{rows:.6g}" for rows in (rule.covers, rule.wrong, rule.decides))
-        positive = "" if code is None else label_text(rule.classes[code])
+        positive = "" if code is None else f"{probability_head(rule.classes[code])} "
         return cls(label_text(rule.prediction), positive, *predicted, *rows)
 
     @property
@@ -142,8 +146,7 @@ class _RulePrediction(NamedTuple):
     @property
     def outcome(self) -> str:
         rows = f"covers {self.covers} row{'s' * (self.covers != '1')}, {self.wrong} wrong; decides {self.decides}"
-        separator = f"; {self.positive} " if self.positive else ", "
-        return f"{self.label}{separator}{self.probability} ({self.interval}); {rows}"
+        return f"{self.label}, {self.positive}{self.probability} ({self.interval}); {rows}"
 
 
 def _plain_condition(condition: Condition) -> dict[str, Any]:

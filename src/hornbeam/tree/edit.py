@@ -35,13 +35,14 @@ _GROUPS = "groups"  # step of the history
 class RecordedEdit(NamedTuple):
     """An edit in a history: what was done, and the reason and author, empty if they were not given.
 
-    `before` has the first 16 digits of the digest of the tree before the edit; it is empty in older files.
+    `before` has the first 16 digits of the digest of the tree before the edit; it and `date` are empty in older files.
     """
 
     what: str
     reason: str = ""
     author: str = ""
     before: str = ""
+    date: str = ""
 
     @classmethod
     def of(cls, step: Step) -> Self:
@@ -54,7 +55,7 @@ class RecordedEdit(NamedTuple):
         return Step.of(EDIT, **{name: text for name, text in self._asdict().items() if text})
 
     def __str__(self) -> str:
-        said = {"reason": self.reason, "author": self.author, "tree before": self.before}
+        said = {"reason": self.reason, "author": self.author, "date": self.date, "tree before": self.before}
         return "; ".join([self.what, *(f"{name}: {text}" for name, text in said.items() if text)])
 
 

@@ -68,8 +68,15 @@ def number_text(value: float, digits: int | None = None) -> str:
     return short if isinf(float(short)) == isinf(value) else number_text(value, digits + 1)
 
 
-def threshold_text(feature: Feature, threshold: float, digits: int | None = None) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else as a number."""
+def threshold_text(
+    feature: Feature, threshold: float, digits: int | None = None, *, single: bool = False
+) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else as a number.
+
+    `single`: values are compared as float32, so the shortest text of the same float32 is written.
+    """
+    if single and np.isfinite(np.float32(threshold)):
+        threshold = float(str(np.float32(threshold)))
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
         return label_text(feature.categories[floor(threshold)])
     return number_text(threshold, digits)
@@ -108,6 +115,12 @@ def probability_text(p: float, decimals: int = 3) -> str:
     """Write a probability with three decimals, or fewer; only 1 itself is written as 1."""
     # A probability below 1 must not be written as 1.
     return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
+
+
+def probability_head(label: object, max_letters: int | None = None) -> str:
+    """Write what stands above, or before, the probabilities of the class of interest: P(default)."""
+    name = label_text(label)
+    return f"P({name if max_letters is None else shortened(name, max_letters)})"
 
 
 def mean_text(value: float, decimals: int = 3) -> str:

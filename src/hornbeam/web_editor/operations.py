@@ -21,7 +21,7 @@ type Candidates = Callable[[int, int | None], CandidateSplits]
 
 _LARGEST = 1 << 1000  # an int below it is a finite float
 
-#: Fields of each edit, beside "do" and "reason".
+#: Fields of each edit, beside "do", "reason" and "date".
 EDITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "prune": ("node",),
@@ -30,6 +30,10 @@ EDITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "split": ("node", "feature", "value", "groups", "missing"),
         "grow": ("node", "levels"),
         "size": ("leaves",),
+        "drop_term": ("node", "feature"),
+        "round_terms": ("node", "feature"),
+        "refit_terms": ("node", "feature"),
+        "set_term": ("node", "feature", "value", "per", "category"),
     }
 )
 
@@ -39,14 +43,18 @@ def checked_edit(operation: Any) -> dict[str, Any]:
     do = operation.get("do") if isinstance(operation, Mapping) else None
     if not isinstance(do, str) or do not in EDITS:
         raise ParameterError(f"operation {shown(operation)}: expected 'do' to be one of {', '.join(EDITS)}.")
-    known = {"do", "reason", *EDITS[do]}
+    known = {"do", "reason", "date", *EDITS[do]}
     if unknown := sorted(map(str, operation.keys() - known)):
         raise ParameterError(f"operation with {shown(unknown[0])}: expected only {', '.join(sorted(known))}.")
     return {name: value for name, value in operation.items() if value is not None}
 
 
 def apply_edit(editor: TreeEditor, operation: Operation, candidates: Candidates) -> None:
-    """Make an edit of `checked_edit`; `candidates` returns the candidates of a node, and of a feature if given."""
+    """Make an edit of `checked_edit`; `candidates` returns the candidates of a node, and of a feature if given.
+
+    The editor takes over the date of the edit.
+    """
+    editor.date = operation.get("date", "")
     said = {"reason": operation.get("reason", "")}
     node, schema = operation.get("node"), editor.tree.schema
     match operation["do"]:
@@ -62,8 +70,10 @@ def apply_edit(editor: TreeEditor, operation: Operation, candidates: Candidates)
         case "groups":
             feature = _feature_at(editor, node)
             editor.set_categories(node, _groups(feature, operation.get("groups")), **said)  # type: ignore[arg-type]
-        case _:
+        case "split":
             _split(editor, schema, operation, candidates, said)
+        case _:
+            _edit_term(editor, operation, said)
 
 
 def _split(
@@ -84,6 +94,25 @@ def _split(
         missing=operation.get("missing"),
         **said,
     )
+
+
+def _edit_term(editor: TreeEditor, operation: Operation, said: dict[str, Any]) -> None:
+    """Edit the term of a feature at a node."""
+    node: Any = operation.get("node")
+    named: Any = operation.get("feature")
+    column = find_column(editor.tree.schema, named)
+    feature, category = editor.tree.schema.features[column], operation.get("category")
+    match operation["do"]:
+        case "drop_term":
+            editor.drop_term(node, column, **said)
+        case "round_terms":
+            editor.round_terms(node, column, **said)
+        case "refit_terms":
+            editor.refit_terms(node, column, **said)
+        case _:
+            chosen = None if category is None else _category(feature, category)
+            per = operation.get("per", 1.0)
+            editor.set_term(node, column, operation.get("value"), per=per, category=chosen, **said)
 
 
 def _best(found: CandidateSplits, column: int, feature: Feature) -> CandidateSplit:

@@ -168,6 +168,8 @@ def workbench(
     held_out: tuple[Any, ...] | None = None,
     path: str | PathLike[str] = "workbench.hornbeam",
     author: str = "",
+    data: str = "",
+    positive: Any = None,
     port: int = 0,
     show: bool = True,
 ) -> Workbench:
@@ -191,6 +193,10 @@ def workbench(
         ``.md`` and ``.journal``. If the journal has unsaved edits of this tree, they are restored.
     author : str, default=""
         Author of the edits, for the approval log.
+    data : str, default=""
+        Name of the rows, for the approval log, such as that of their file.
+    positive : label, default=None
+        The class of interest, whose probability the page and the report show. None: the second of two classes.
     port : int, default=0
         0 for any free port.
     show : bool, default=True
@@ -224,14 +230,15 @@ def workbench(
     ...     with hornbeam.workbench(classifier, X, y, path=f"{folder}/tree.hornbeam", show=False) as running:
     ...         state = running.session.apply({"do": "threshold", "node": 0, "value": 50})
     >>> state["edits"][0]["what"]
-    'node 0: x0 ≤ 40 | x0 > 40, now x0 ≤ 50 | x0 > 50'
+    'moved the threshold of x0 at the root from 40 to 50'
     """
     check_flags(show=show)
     tree, model = single_tree(model), unwrap(model).model
     if isinstance(model, Tree):
         model = (TreeRegressor if tree.is_regression else TreeClassifier).from_tree(tree)
-    editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author)
-    session = Session(model, editor, path, None if held_out is None else (held_out[0], held_out[1]))
+    editor = model.edit(X, y, sample_weight=sample_weight, held_out=held_out, author=author, data=data)
+    test = None if held_out is None else (held_out[0], held_out[1])
+    session = Session(model, editor, path, test, positive)
     try:
         running = Workbench(session, port)
     except BaseException:

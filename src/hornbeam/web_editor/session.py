@@ -16,6 +16,7 @@ from weakref import finalize
 
 from hornbeam.data.files.addresses import require_disk
 from hornbeam.data.files.atomic_write import open_regular, write_atomic
+from hornbeam.editing.approval_log import present_date
 from hornbeam.editing.editor import TreeEditor
 from hornbeam.errors import HornbeamError, ParameterError, StorageError, shown
 from hornbeam.estimators.persistence.files import save
@@ -53,6 +54,7 @@ class Session:
     editor: TreeEditor
     output: str | PathLike[str]
     test: tuple[Any, Any] | None = None
+    positive: Any = None
     restored: int = field(default=0, init=False)  #: edits that were restored from the journal
     _journal: Journal = field(init=False)
     _reported: ReportedModel = field(init=False)
@@ -73,7 +75,7 @@ class Session:
             )
         check_writable(self.output)
         self._check_overwritten()
-        self._reported = ReportedModel.of(self.model)
+        self._reported = ReportedModel.of(self.model, self.positive)
         finalize(self, self.held.close)  # also at the end of the process
         self.held.enter_context(lock_journal(self._path(".journal")))
         try:
@@ -229,9 +231,9 @@ class Session:
             model = self.editor.finish()
             save(model, self.output)
             X, y = (None, None) if self.test is None else self.test
-            report(model, X, y, title=_TITLE).save(self._path(".html"))
-            notes = f"\n\n## Notes\n\n{self._journal.notes.strip()}" if self._journal.notes.strip() else ""
-            write_atomic(self._path(".md"), [f"{self.editor.log()}{notes}\n".encode(errors="replace")])
+            report(model, X, y, title=_TITLE, positive=self.positive).save(self._path(".html"))
+            log = self.editor.log(self._journal.notes)
+            write_atomic(self._path(".md"), [f"{log}\n".encode(errors="replace")])
             journal = replace(
                 self._journal, saved=self.editor.tree.digest, saved_edits=len(self._journal.done)
             )
@@ -256,7 +258,7 @@ class Session:
             )
 
     def _edit(self, operation: Any) -> None:
-        edit = checked_edit(operation)
+        edit = checked_edit(operation) | {"date": present_date()}
         journal, editor = self._journal, self.editor
         # The size dial is moved several times: each move starts from the tree before the first one.
         moved = edit["do"] == "size" and self._dial_moved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite, isnan
+from math import exp, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from hornbeam.editing.editor import TreeEditor
 from hornbeam.evaluation.score_change import ScoreChange
 from hornbeam.explain.candidates.node_rows import NodeRows
 from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
+from hornbeam.export.slope_text import NodeTerm, node_terms
 from hornbeam.reporting.payload import payload
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.tree import Tree
@@ -36,7 +37,7 @@ def node_view(here: NodeRows, candidates: CandidateSplits) -> dict[str, Any]:
 
     ``split``: feature, threshold or groups of codes, None at a leaf; ``candidates``: a dict each, best first;
     ``histogram``: of the feature of the split, or of the best candidate; ``limit``: why growing does not split the
-    node, or None.
+    node, or None; ``terms``: a dict for each term of the node.
     """
     tree, node = here.tree, here.node
     column = tree.skeleton.feature.item(node)
@@ -51,7 +52,19 @@ def node_view(here: NodeRows, candidates: CandidateSplits) -> dict[str, Any]:
         "order": candidates.order,
         "candidates": [_candidate(tree.schema, split) for split in candidates],
         "limit": candidates.limit,
+        "terms": [_term(term) for term in node_terms(tree, node)],
     }
+
+
+def _term(term: NodeTerm) -> dict[str, Any]:
+    """Return a term in words, its step, its categories, and the effect of each or of a step; None with more classes."""
+    effects: list[float] | None = None
+    if len(term.classes) in (0, 2):
+        slopes = term.slope if term.codes else term.slope[None] * term.step
+        changes = [term.contrast(slope, 1) for slope in slopes]
+        effects = changes if not term.classes else [exp(min(change, 700.0)) for change in changes]
+    codes = list(term.codes) or None
+    return {"feature": term.column, "text": term.text(), "per": term.step, "codes": codes, "effects": effects}
 
 
 def _split(tree: Tree, node: int, histogram: dict[str, Any] | None) -> dict[str, Any] | None:

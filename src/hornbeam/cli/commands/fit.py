@@ -19,14 +19,14 @@ from hornbeam.cli.rows import (
 from hornbeam.cli.training import (
     ColumnOptions,
     memory_option,
+    monotonic_option,
     n_held_out,
+    preset_option,
     read_training,
     split_rows,
     training,
     with_doubts,
 )
-
-_PRESETS = ("default", "readable", "cart", "c4.5", "c4.4", "id3")
 
 
 def _step(_context: Any, _option: Any, name: str) -> str | None:
@@ -35,10 +35,6 @@ def _step(_context: Any, _option: Any, name: str) -> str | None:
 
 def _groups(_context: Any, _option: Any, given: tuple[str, ...]) -> list[list[str]] | None:
     return [[name.strip() for name in group.split(",")] for group in given] or None
-
-
-def _signs(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> dict[str, int] | None:
-    return {name: int(sign) for name, sign in given} or None
 
 
 def _below(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> dict[str, list[str]] | None:
@@ -79,11 +75,7 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     type=click.Choice(["classification", "regression"]),
     help="What the target is; default: a number if it has more than 30 different ones, else classes.",
 )
-@click.option(
-    "--preset",
-    type=click.Choice(_PRESETS),
-    help="The recipe to start from: default unless you name another.",
-)
+@preset_option
 @click.option(
     "--smoothing",
     default="auto",
@@ -120,15 +112,7 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     metavar="COL,COL,...",
     help="Columns that may occur together on a path; repeatable, the others form one more group.",
 )
-@click.option(
-    "--monotonic-cst",
-    type=(str, click.Choice(["1", "-1"])),
-    multiple=True,
-    callback=_signs,
-    metavar="COL SIGN",
-    help="1: the probability of the second class, or the mean, does not fall as the column grows; -1: it does not "
-    "rise; repeatable.",
-)
+@monotonic_option
 @click.option("--once-per-path", is_flag=True, help="Test a column at most once on a path.")
 @click.option(
     "--forbidden-below",
@@ -183,7 +167,7 @@ def fit(
     from hornbeam.tree.words import pluralise
     from hornbeam.tuning.size_path import size_path
 
-    check_output(output)
+    check_output(output, model=True)
     found = read_training(
         data,
         target,

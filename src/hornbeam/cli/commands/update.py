@@ -64,5 +64,5 @@ def read_update(
         raise DataError(
             f"{model!r} holds a {type(estimator).__name__}; expected a TreeClassifier or a TreeRegressor: save one."
         )
-    check_output(output)
+    check_output(output, model=True)
     return estimator, ModelFile(single_tree(estimator), data, text, target, weight).read().columns

@@ -1,14 +1,35 @@
 """``hornbeam workbench``: edit a tree by hand, in the browser."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from hornbeam.cli.console import check_output, common_options, emit, message
-from hornbeam.cli.rows import FilePath, ModelFile, Rows, data_argument, reading, target_option
-from hornbeam.cli.training import ColumnOptions, Training, n_held_out, read_training, split_rows, training
+from hornbeam.cli.rows import (
+    FilePath,
+    ModelFile,
+    Rows,
+    costs_by_label,
+    costs_option,
+    data_argument,
+    positive_option,
+    reading,
+    target_option,
+)
+from hornbeam.cli.training import (
+    ColumnOptions,
+    Training,
+    monotonic_option,
+    n_held_out,
+    preset_option,
+    read_training,
+    split_rows,
+    training,
+)
 
 _SHARE = 0.2  # of the rows are held out
+_SETTINGS = ("preset", "max_leaf_nodes", "monotonic_cst", "costs")  # of a tree that is fitted
 _MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to predict after each edit
 
 
@@ -32,7 +53,11 @@ _MOST_HELD_OUT = 50_000  # enough for three digits of the scores, and quick to p
     type=click.Choice(["classification", "regression"]),
     help="What the target is; default: a number if it has more than 30 different ones, else classes.",
 )
+@preset_option
 @click.option("--max-leaf-nodes", type=int, metavar="N", help="Leaves at most, of a tree that is fitted.")
+@monotonic_option
+@costs_option
+@positive_option
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Of the page; default: any free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and do not open it.")
 @training
@@ -43,6 +68,7 @@ def workbench(
     target: str,
     model: str | None,
     output: str,
+    positive: str | None,
     text: dict[str, Any],
     column_options: ColumnOptions,
     **options: Any,
@@ -54,15 +80,21 @@ def workbench(
 
     \b
     hornbeam workbench adult.parquet --target income
+    hornbeam workbench loans.csv --target state --costs bad good 5 --monotonic-cst income -1 --positive bad
     hornbeam workbench adult.csv --target income --model income.hornbeam -o approved.hornbeam
     """
     from hornbeam import workbench as start
+    from hornbeam.tree.decision import parse_class
 
-    check_output(output)
+    check_output(output, model=True)
+    settings = {name: value for name in _SETTINGS if (value := options[name])}
     if model is None:
         found = read_training(data, target, text, column_options, kind=options["kind"])
-        estimator, kept, held = _fitted(found, options["max_leaf_nodes"])
+        estimator, kept, held = _fitted(found, settings)
         del found
+    elif settings:
+        name = next(iter(settings)).replace("_", "-")
+        raise click.UsageError(f"--{name} is for a tree that is fitted; expected it without --model.")
     else:
         estimator, kept, held = _rows_of_model(model, data, target, text, column_options.weight)
     X, y, sample_weight = kept.columns
@@ -74,6 +106,8 @@ def workbench(
         held_out=None if held is None else held.columns,
         path=output,
         author=options["author"],
+        data=f"{Path(data).name}, target {target}",
+        positive=None if positive is None else parse_class(estimator.tree_.schema.classes, positive),
         port=options["port"],
         show=not options["no_browser"],
     )
@@ -89,14 +123,18 @@ def workbench(
         running.stop()
 
 
-def _fitted(found: Training, max_leaf_nodes: int | None) -> tuple[Any, Rows, Rows | None]:
+def _fitted(found: Training, settings: dict[str, Any]) -> tuple[Any, Rows, Rows | None]:
     """Hold rows out, and fit a tree to the others."""
     from hornbeam import TreeClassifier, TreeRegressor
 
+    if found.is_regression and "costs" in settings:
+        raise click.UsageError("--costs is for classes, and the target is a number: --kind says which.")
     kept, held = split_rows(found.rows, _n_held_out(found.rows))
     X, y, weight = kept.columns
     maker = TreeRegressor if found.is_regression else TreeClassifier
-    return maker(max_leaf_nodes=max_leaf_nodes, n_jobs=-1).fit(X, y, sample_weight=weight), kept, held
+    if "costs" in settings:
+        settings = settings | {"costs": costs_by_label(settings["costs"], y.unique().to_pylist())}
+    return maker(**settings, n_jobs=-1).fit(X, y, sample_weight=weight), kept, held
 
 
 def _rows_of_model(

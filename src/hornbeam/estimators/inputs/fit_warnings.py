@@ -18,6 +18,8 @@ _NOTES = {
     Check.IDENTIFIER: " (an identifier?)",
     Check.DATE: ", each a category without order (a number, such as days since a date, has one)",
     Check.NUMBER: ", each a category without order (convert them; pandas.read_csv has decimal=',')",
+    Check.FEW_TEXTS: ", so each number is a category without order (pandas.to_numeric(..., errors='coerce') reads the "
+    "others as missing)",
     Check.UNREPEATED: " (an identifier?)",
     Check.COPY: " (a copy of the target, unknown when predicting?)",
 }

@@ -1,6 +1,8 @@
 """Base class of all estimators: documentation link, copying, pickling."""
 
 from collections.abc import Mapping
+from inspect import unwrap
+from types import FunctionType
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -24,6 +26,18 @@ class HornbeamEstimator(BaseEstimator):
     # Parameters are fields of dataclasses, but other libraries must not take an estimator for one: Dask would name
     # it by its parameters alone, whatever it learned.
     __dataclass_fields__: ClassVar[Any] = _Hidden()
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Rename inherited functions: Python's message about a wrong argument begins with their qualified name."""
+        super().__init_subclass__(**arguments)
+        if not cls.__module__.startswith("hornbeam."):
+            return
+        inside = [base for base in cls.__mro__ if base.__module__.startswith("hornbeam.estimators.methods")]
+        functions = [one for base in inside for one in vars(base).values() if isinstance(one, FunctionType)]
+        for function in functions:
+            unwrap(function).__qualname__ = function.__name__
+        if isinstance(cls.__init__, FunctionType):
+            cls.__init__.__qualname__ = cls.__name__
 
     def __copy__(self) -> Self:
         """Return a shallow copy, which shares the fitted attributes."""

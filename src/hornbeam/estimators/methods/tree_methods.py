@@ -472,8 +472,40 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             engine=engine,
         )
 
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the most tests on a path, as scikit-learn's trees do.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier("cart").fit([[1], [2], [3]], ["no", "yes", "no"]).get_depth()
+        2
+        """
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of the tree, as scikit-learn's trees do.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier("cart").fit([[1], [2], [3]], ["no", "yes", "no"]).get_n_leaves()
+        3
+        """
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
     def edit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, held_out: Any = None, author: str = ""
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        held_out: Any = None,
+        author: str = "",
+        date: str | None = None,
+        data: str = "",
     ) -> TreeEditor:
         """Make an editor of the tree: prune, move a threshold, replace or grow a split, undo.
 
@@ -492,6 +524,11 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             tree was not grown from. A third entry is their weights.
         author : str, default ""
             Author of the edits, for the approval log.
+        date : str, optional
+            Date of the edits. None: the time of each, in UTC; if the variable SOURCE_DATE_EPOCH is set, that time, so
+            that files can be made again with the same bytes.
+        data : str, default ""
+            Name of the rows, for the approval log, such as that of their file.
 
         Returns
         -------
@@ -513,7 +550,9 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         if isinstance(held_out, tuple) and len(held_out) > 1 and not is_source_like(held_out[0]):
             held_out = (held_out[0], self._read_target(held_out[1]), *held_out[2:])
         on_finish = partial(self._replace_tree, table)
-        return TreeEditor._of(self, table, None, author=author, on_finish=on_finish, held_out=held_out)
+        return TreeEditor._of(
+            self, table, None, author=author, on_finish=on_finish, held_out=held_out, date=date, data=data
+        )
 
     @serialised
     def _replace_tree(self, table: Table, old: Tree, new: Tree) -> Self:

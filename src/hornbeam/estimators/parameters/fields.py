@@ -87,12 +87,13 @@ class ForestClassifierParameters(ForestParameters):
     class_weight: Any = None
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False)
 class _RoundParameters:
     """Parameters of all boosted trees."""
 
-    learning_rate: float = 0.1
     n_estimators: int = 100
+    _: KW_ONLY
+    learning_rate: float = 0.1
     max_leaf_nodes: int | None = 31
     max_depth: int | None = None
     min_samples_leaf: int = 20

@@ -8,13 +8,15 @@ import numpy as np
 
 from hornbeam.checks import check_whole
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import conditions_within, evidence_text, prediction_text
+from hornbeam.export.wording import conditions_within, evidence_text, prediction_line
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.words import feature_name, label_text, shortened
+from hornbeam.typing import Label
 
 
-def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
+def to_dot(model: Tree | HasTree, *, max_width: int = 48, positive: Label | None = None) -> str:
     r"""Write a tree as a DOT graph: inner nodes with their feature, edges with conditions, leaves with predictions.
 
     Parameters
@@ -23,6 +25,8 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
     max_width : int, default 48
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out. Terms
         of nodes have twice as many.
+    positive : label, optional
+        The class of interest: every leaf has its probability, beside the class it decides for.
 
     Returns
     -------
@@ -48,6 +52,7 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
     check_whole("max_width", max_width, 1)
     skeleton = tree.skeleton
     classes = [label_text(label) for label in tree.schema.classes]
+    code = None if positive is None else class_code(tree.schema.classes, positive)
 
     def quoted(*lines: str, terms: Iterable[str] = ()) -> str:
         cut = [
@@ -63,12 +68,12 @@ def to_dot(model: Tree | HasTree, *, max_width: int = 48) -> str:
     ]
     for node in range(tree.n_nodes):
         if skeleton.n_children[node] == 0:
-            prediction = " ".join(filter(None, prediction_text(tree, node)))
-            label = quoted(prediction, evidence_text(tree, node, classes), terms=terms_text(tree, node))
+            prediction = prediction_line(tree, node, code=code)
+            label = quoted(prediction, evidence_text(tree, node, classes), terms=terms_text(tree, node, code))
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue
         name = feature_name(tree.schema.features[skeleton.feature[node]].name)
-        out.append(f"  n{node} [label={quoted(name, terms=terms_text(tree, node))}];")
+        out.append(f"  n{node} [label={quoted(name, terms=terms_text(tree, node, code))}];")
         children = np.arange(skeleton.n_children[node]) + skeleton.first_child[node]
         for child, test in zip(children, conditions_within(tree, node, max_width), strict=True):
             out.append(f"  n{node} -> n{child} [label={quoted(test)}];")

@@ -21,11 +21,12 @@ from hornbeam.export.wording import (
     threshold_digits,
 )
 from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import depths
-from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
-from hornbeam.typing import Floats
+from hornbeam.tree.words import feature_name, label_text, pluralise, probability_head, shortened
+from hornbeam.typing import Floats, Label
 
 _MAX_TEST = 72  # letters
 _MAX_CLASS = 32
@@ -53,6 +54,7 @@ def to_html(
     max_depth: int | None = None,
     level: float | None = 0.9,
     max_bytes: int = 60_000,
+    positive: Label | None = None,
 ) -> str:
     """Write a tree as nested ``<details>``: every split can be opened and closed, without a script or network.
 
@@ -70,6 +72,8 @@ def to_html(
         Of the intervals of probabilities, or means, at the leaves; None writes none.
     max_bytes : int, default 60,000
         More subtrees are folded until the page is no longer than this, or two leaves are left.
+    positive : label, optional
+        The class of interest: every leaf has its probability and interval, beside the class it decides for.
 
     Returns
     -------
@@ -95,12 +99,13 @@ def to_html(
     check_whole("max_leaves", max_leaves, 1, none="all leaves")
     check_whole("max_bytes", max_bytes, 1)
     n_leaves = tree.n_leaves if max_leaves is None else min(max_leaves, tree.n_leaves)
+    code = None if positive is None else class_code(tree.schema.classes, positive)
     if max_depth is None:
         max_depth = tree.depth if n_leaves <= _SMALL else 3
     while True:
         shown = display_subset(tree, n_leaves)
         bounds = None if level is None else interval(tree, level, shown.node)
-        page = _HtmlTree(shown, bounds).write(title, tree, max_depth)
+        page = _HtmlTree(shown, bounds, code).write(title, tree, max_depth)
         if len(page.encode()) <= max_bytes or n_leaves <= 2:
             return page
         n_leaves = max(2, 3 * n_leaves // 4)
@@ -110,6 +115,7 @@ def to_html(
 class _HtmlTree:
     shown: DisplaySubset
     bounds: tuple[Floats, Floats] | None
+    code: int | None
 
     def write(self, title: str, tree: Tree, max_depth: int) -> str:
         parts = [
@@ -158,14 +164,16 @@ class _HtmlTree:
 
     def _leaf(self, node: int, test: str, drawn_bar: str) -> str:
         tree = self.shown.tree
-        name, value = prediction_text(tree, node, 2, _MAX_CLASS)
+        name, value = prediction_text(tree, node, 2, _MAX_CLASS, self.code)
+        if self.code is not None:
+            value = f"{escape(probability_head(tree.schema.classes[self.code], _MAX_CLASS))} {value}"
         prediction = f"<b>{escape(name)}</b> {value}" if name else f"<b>{value}</b>"
         note = self.shown.summary(node)
         if not note:
             note = pluralise(tree.rows.item(node), "row")
             if self.bounds is not None:
                 low, high = (bound[node] for bound in self.bounds)
-                note = f"{interval_text(tree, low, high, node, 2)}, {note}"
+                note = f"{interval_text(tree, low, high, node, 2, self.code)}, {note}"
         classes = [shortened(label_text(label), _MAX_CLASS) for label in tree.schema.classes]
         hint = escape(evidence_text(tree, node, classes))
         line = f"{_test(test)}{drawn_bar}{prediction} <small>{note}</small>"
@@ -174,7 +182,7 @@ class _HtmlTree:
     def _terms(self, node: int) -> str:
         return "".join(
             f"<div><small>{escape(shortened(term, _MAX_TERM))}</small></div>"
-            for term in scope_text(self.shown.tree, node) + terms_text(self.shown.tree, node)
+            for term in scope_text(self.shown.tree, node) + terms_text(self.shown.tree, node, self.code)
         )
 
 

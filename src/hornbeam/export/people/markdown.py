@@ -8,14 +8,14 @@ import numpy as np
 
 from hornbeam.checks import check_whole
 from hornbeam.export.checks import check_path_tests
-from hornbeam.export.slope_text import path_terms_texts
+from hornbeam.export.slope_text import terms_text
 from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.grid import Grid, code_span
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import path, slots
-from hornbeam.tree.words import label_text
+from hornbeam.tree.words import label_text, probability_head
 from hornbeam.typing import Label
 
 
@@ -30,14 +30,14 @@ def to_markdown(
     max_categories : int, optional
         Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
     positive : label, optional
-        The class of interest: every leaf has the probability of this class instead of that of its own class.
+        The class of interest: every leaf has the probability of this class, beside the class it decides for.
 
     Returns
     -------
     str
         A table as GitHub and MyST read it, leaves from left to right, each with its class and the probability of that,
-        or its mean, and with its terms if the tree has slopes. Names from the data stand in code spans, where
-        no markup or link can begin.
+        or its mean, and with its terms if the tree has slopes. Inner nodes with terms have a line too, above the leaves
+        below them. Names from the data stand in code spans, where no markup or link can begin.
 
     Raises
     ------
@@ -63,28 +63,38 @@ def to_markdown(
     tests = {node: [code_span(test) for test in branches(tree, node, max_categories)] for node in inner}
     classes = [label_text(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
-    sloped = len(tree.slopes) > 0
-    rows, leaves = [], _left_to_right(tree)
-    for leaf, changes in zip(leaves, path_terms_texts(tree, leaves, code), strict=True):
-        steps = pairwise(path(skeleton, leaf))
+    own = {node: terms_text(tree, node, code) for node in tree.slopes.nodes.tolist()}
+    shared = any(not skeleton.is_leaf[node] for node in own)
+    rows = []
+    for node in _left_to_right(tree):
+        if not skeleton.is_leaf[node] and node not in own:
+            continue
+        steps = pairwise(path(skeleton, node))
         condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
-        (name, _), (_, value) = prediction_text(tree, leaf), prediction_text(tree, leaf, code=code)
-        terms = ["; ".join(map(code_span, changes))] * sloped
-        evidence = code_span(evidence_text(tree, leaf, classes))
-        rows.append([leaf, condition, *([code_span(name)] if name else []), value, *terms, evidence])
-    probability = "probability" if code is None else f"probability of {code_span(classes[code])}"
-    head, align = (["mean"], "><><") if tree.is_regression else (["class", probability], "><<><")
-    header = ["leaf", "if", *head, *["changes within the leaf"] * sloped, "evidence"]
+        name, value = prediction_text(tree, node, code=code)
+        cells = [*([code_span(name)] if name else []), value]
+        evidence = code_span(evidence_text(tree, node, classes))
+        if not skeleton.is_leaf[node]:  # no row ends here but those with a missing value
+            cells, evidence = [""] * len(cells), ""
+        terms = ["; ".join(map(code_span, own.get(node, ())))] * (len(own) > 0)
+        rows.append([node, condition, *cells, *terms, evidence])
+    decided = (
+        ["class", "probability"]
+        if code is None
+        else ["decision", code_span(probability_head(tree.schema.classes[code]))]
+    )
+    head, align = (["mean"], "><><") if tree.is_regression else (decided, "><<><")
+    changes = ["changes for these rows" if shared else "changes within the leaf"] * (len(own) > 0)
+    header = ["node" if shared else "leaf", "if", *head, *changes, "evidence"]
     return Grid("", header, rows, align).markdown(escaped=True)
 
 
 def _left_to_right(tree: Tree) -> list[int]:
-    """List the leaves depth first, as in a drawing."""
+    """List the nodes depth first, as in a drawing."""
     first, n_children = tree.skeleton.first_child, tree.skeleton.n_children
-    leaves, todo = [], [0]
+    nodes, todo = [], [0]
     while todo:
         node = todo.pop()
-        if n_children[node] == 0:
-            leaves.append(node)
+        nodes.append(node)
         todo += range(first.item(node) + n_children.item(node) - 1, first.item(node) - 1, -1)
-    return leaves
+    return nodes

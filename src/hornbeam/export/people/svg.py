@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from hornbeam.checks import check_whole
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.slope_text import terms_text
-from hornbeam.export.wording import conditions, conditions_within, evidence_text, prediction_text
+from hornbeam.export.wording import conditions, conditions_within, evidence_text, prediction_line
+from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.tree.words import feature_name, label_text, shortened
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Floats, Indices, Label
 
 _LETTER_WIDTH = 7.3  # of most letters at 13 pixels
 _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the bar of probabilities
@@ -26,7 +27,13 @@ _LINE = 15  # height of each line of a leaf after the second: its terms
 _MARGIN = 12
 
 
-def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: int = 30) -> str:
+def to_svg(
+    model: Tree | HasTree,
+    *,
+    max_depth: int | None = None,
+    max_width: int = 30,
+    positive: Label | None = None,
+) -> str:
     """Draw a tree: a box for each node with its feature or prediction, a bar of its probabilities, labelled branches.
 
     For a numeric target the length of a bar is the position of the mean between the lowest and the highest mean.
@@ -39,6 +46,8 @@ def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: in
     max_width : int, default 30
         Largest number of letters in a line. Longer lines are cut, lists of categories with the number of those left
         out; a tooltip has the whole line. Terms of nodes have twice as many.
+    positive : label, optional
+        The class of interest: every leaf has its probability, beside the class it decides for.
 
     Returns
     -------
@@ -61,7 +70,8 @@ def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: in
     n = levels[-1]
     n_children = skeleton.n_children[:n].copy()
     n_children[levels[-2] :] = 0
-    boxes, edges = _texts(tree, n_children, max_width)
+    code = None if positive is None else class_code(tree.schema.classes, positive)
+    boxes, edges = _texts(tree, n_children, max_width, code)
     labels = [
         [shortened(line, max_width if at < 2 else 2 * max_width) for at, line in enumerate(lines)]
         for lines in boxes
@@ -93,7 +103,9 @@ def to_svg(model: Tree | HasTree, *, max_depth: int | None = None, max_width: in
     return "\n".join([*parts, "</svg>"])
 
 
-def _texts(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str]], list[tuple[str, str]]]:
+def _texts(
+    tree: Tree, n_children: Indices, letters: int, code: int | None
+) -> tuple[list[list[str]], list[tuple[str, str]]]:
     """Write the lines in each node's box, and the condition of each edge, cut to `letters` and in full."""
     classes = [label_text(label) for label in tree.schema.classes]
     hidden = leaves_below(tree.skeleton)
@@ -101,12 +113,12 @@ def _texts(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str
     for node in range(len(n_children)):
         if n_children[node]:
             name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
-            boxes.append([name, f"{tree.rows[node]} rows", *terms_text(tree, node)])
+            boxes.append([name, f"{tree.rows[node]} rows", *terms_text(tree, node, code)])
             edges += zip(conditions_within(tree, node, letters), conditions(tree, node), strict=True)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
-        prediction = " ".join(filter(None, prediction_text(tree, node)))
-        boxes.append([prediction + below, evidence_text(tree, node, classes), *terms_text(tree, node)])
+        prediction = prediction_line(tree, node, code=code)
+        boxes.append([prediction + below, evidence_text(tree, node, classes), *terms_text(tree, node, code)])
     return boxes, edges
 
 

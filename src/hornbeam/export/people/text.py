@@ -12,7 +12,7 @@ from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
 from hornbeam.tree.walk import leaves_below
-from hornbeam.tree.words import label_text
+from hornbeam.tree.words import label_text, probability_head
 from hornbeam.typing import Label
 
 _MAX_INDENT = 32  # levels; deeper lines have the number of levels that are not indented
@@ -41,7 +41,7 @@ def to_text(
     max_categories : int or None, default 8
         Longer lists of categories are cut, with the number of those left out; None: no list is cut.
     positive : label, optional
-        The class of interest: every leaf has the probability of this class instead of that of its own class.
+        The class of interest: every leaf has, after the class it decides for, the probability of this class.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def to_text(
     └─ 3) age missing ·························· maybe  0.600  3 maybe, 1 no, 1 yes
     >>> print(to_text(tree, max_depth=1, positive="yes"))
     0) every row
-    ├─ 1) age ≤ 30.5 ··· no     yes 0.143  60 no, 10 yes (2 leaves below)
-    ├─ 2) age > 30.5 ··· yes    yes 0.800  36 yes, 9 no
-    └─ 3) age missing ·· maybe  yes 0.200  3 maybe, 1 no, 1 yes
+    ├─ 1) age ≤ 30.5 ··· no     P(yes) 0.143  60 no, 10 yes (2 leaves below)
+    ├─ 2) age > 30.5 ··· yes    P(yes) 0.800  36 yes, 9 no
+    └─ 3) age missing ·· maybe  P(yes) 0.200  3 maybe, 1 no, 1 yes
     """
     tree = single_tree(model)
     check_whole("max_depth", max_depth, 0, none="the whole tree")
@@ -92,12 +92,11 @@ def to_text(
     leaves = [(left, node) for left, node, is_end, _ in lines if is_end]
     classes = [label_text(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
-    predictions = {node: prediction_text(tree, node) for _, node in leaves}
-    if code is not None:
-        predictions = {
-            node: (name, " ".join(prediction_text(tree, node, code=code)))
-            for node, (name, _) in predictions.items()
-        }
+    head = "" if code is None else f"{probability_head(tree.schema.classes[code])} "
+    predictions = {
+        node: (name, head + value)
+        for node, (name, value) in ((node, prediction_text(tree, node, code=code)) for _, node in leaves)
+    }
     class_width, value_width = (max(map(len, parts)) for parts in zip(*predictions.values(), strict=True))
     width = max((len(left) for left, _ in leaves if len(left) <= _MAX_WIDTH), default=0)
     hidden = leaves_below(tree.skeleton)

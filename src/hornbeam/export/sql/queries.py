@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hornbeam.errors import ParameterError, import_extra
+from hornbeam.export.point_terms import CardPoints
 from hornbeam.tree import Condition
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, single_tree
@@ -107,9 +108,28 @@ def to_sql(
     >>> people.close()
     """
     tree = single_tree(model)
+    return _write(tree, None, 0, table=table, dialect=dialect, keep=keep, columns=columns)
+
+
+def points_sql(tree: Tree, card: CardPoints, reasons: int, **settings: Any) -> str:
+    """Write a tree of two classes as a query with points and reasons (`Scorecard.to_sql`)."""
+    return _write(tree, card, reasons, **settings)
+
+
+def _write(
+    tree: Tree,
+    card: CardPoints | None,
+    reasons: int,
+    *,
+    table: str | Sequence[str] = "rows",
+    dialect: str = "duckdb",
+    keep: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> str:
     import_extra("sqlglot", "sql")
     from hornbeam.export.sql.dialect import find_dialect
     from hornbeam.export.sql.expressions import SplitExpressions
+    from hornbeam.export.sql.points import points_select, term_columns
     from hornbeam.export.sql.select import select_statement
 
     query = SplitExpressions(tree, find_dialect(dialect))
@@ -120,9 +140,11 @@ def to_sql(
         raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=['id']")
     if not isinstance(columns or {}, Mapping):
         raise ParameterError(f"columns is {columns!r}, expected a dict from features to columns of the table")
-    return select_statement(query, tuple(parts), keep, columns or {}).sql(
-        dialect=dialect, pretty=True, copy=False
-    )
+    terms = None if card is None else term_columns(query, card.terms)
+    select = select_statement(query, tuple(parts), keep, columns or {}, terms)
+    if card is not None:
+        select = points_select(query, select, keep, card, reasons)
+    return select.sql(dialect=dialect, pretty=True, copy=False)
 
 
 def _are_names(names: Any) -> bool:

@@ -17,16 +17,21 @@ from hornbeam.tree import Costs
 from hornbeam.tree.tree import Tree
 
 _INPUTS, _ROUTED, _PREDICTIONS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_predictions"
-_COSTS = "hornbeam_costs"
+_COSTS, _TERMS = "hornbeam_costs", "hornbeam_terms"
 _WORD = re.compile(r"[a-z0-9_]{1,60}", re.ASCII | re.IGNORECASE)  # a name in every database, without quotes
 
 
 def select_statement(
-    query: SplitExpressions, table: tuple[str, ...], keep: Sequence[str], columns: Mapping[str, str]
+    query: SplitExpressions,
+    table: tuple[str, ...],
+    keep: Sequence[str],
+    columns: Mapping[str, str],
+    terms: Mapping[str, exp.Expression] | None = None,
 ) -> exp.Select:
     """Assemble the query of a table, given by its name after those of its catalog and schema, if it has them.
 
-    `keep` are columns to carry over, `columns` maps features to columns.
+    `keep` are columns to carry over, `columns` maps features to columns; `terms` are further columns of a tree with
+    slopes, over the inputs ``x0``, ``x1``, ...
     """
     outputs = ["leaf", *_label(query), *_output_names(query, keep)]
     taken = {output.lower() for output in outputs}
@@ -36,7 +41,7 @@ def select_statement(
         taken.add(column.lower())
     inputs = _inputs(query, table, keep, columns)
     computed = query.shares or len(query.tree.slopes)
-    select = _computed(query, inputs, keep) if computed else _joined(query, inputs, keep)
+    select = _computed(query, inputs, keep, terms or {}) if computed else _joined(query, inputs, keep)
     if len(table) == 1 and table[0].lower() in {part.alias for part in select.ctes}:
         raise ParameterError(f"table is {table[0]!r}, a name that the query uses itself: pass its schema too")
     return select
@@ -110,12 +115,17 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
     )
 
 
-def _computed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
+def _computed(
+    query: SplitExpressions, inputs: exp.Select, keep: Sequence[str], terms: Mapping[str, exp.Expression]
+) -> exp.Select:
     """Compute the prediction of each row: from all nodes where parts of it stop, or from the terms of its path."""
-    carried, has_slopes = [f"k{i}" for i in range(len(keep))], len(query.tree.slopes) > 0
+    carried, has_slopes = [*[f"k{i}" for i in range(len(keep))], *terms], len(query.tree.slopes) > 0
     tables: Tables = [(_INPUTS, inputs)]
+    if terms:
+        added = [alias(points, name) for name, points in terms.items()]
+        tables.append((_TERMS, exp.select("*", *added).from_(_INPUTS)))
     if has_slopes:
-        tables += sloped_tables(query, _INPUTS, carried)
+        tables += sloped_tables(query, _TERMS if terms else _INPUTS, carried)
     else:
         tables += fractional_tables(query, _INPUTS, carried).items()
     kept = [alias(exp.column(f"k{i}"), identifier(column)) for i, column in enumerate(keep)]
@@ -125,7 +135,7 @@ def _computed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) 
     decide = _largest(query, "s" if has_slopes else "p") if loss is None else _least_cost(query, loss)
     label = [alias(decide, column) for column in _label(query)]
     names = zip(_probabilities(query), _output_names(query, keep), strict=True)
-    select = exp.select(*kept, "leaf", *label, *(alias(exp.column(p), name) for p, name in names))
+    select = exp.select(*kept, *terms, "leaf", *label, *(alias(exp.column(p), name) for p, name in names))
     select = select.from_(tables[-1][0])
     for table, part in tables:
         select.with_(table, as_=part, materialized=query.dialect.materializes or None, copy=False)

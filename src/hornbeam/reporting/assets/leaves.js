@@ -40,7 +40,7 @@ const COLUMNS = [
   { key: "rows", head: "Rows", cell: (leaf) => amount(leaf.rows) },
   ...(regression ? [] : [{ key: "decision", head: "Decision", text: true, cell: (leaf) => shortened(leaf.decision, 28) }]),
   { key: "raw", head: "Raw", cell: (leaf) => (Number.isNaN(leaf.raw) ? "–" : probability(leaf.raw)) },
-  { key: "probability", head: regression ? "Mean" : positive === null ? "Probability" : `Prob. of ${shortened(classes[positive], 18)}`, cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
+  { key: "probability", head: regression ? "Mean" : positive === null ? "Probability" : headOfClass(18), cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
   { key: "low", head: `${+(100 * data.level).toFixed(6)} % interval`, cell: (leaf) => `${probability(leaf.low)} to ${probability(leaf.high)}` },
   { key: "picture", head: regression ? "Low to high" : "0 to 1", cell: (leaf) => whisker(leaf.probability, leaf.low, leaf.high, leaf.seen) },
   { key: "borrowed", head: "Borrowed", cell: (leaf) => amount(leaf.borrowed) },

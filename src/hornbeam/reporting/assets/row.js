@@ -33,6 +33,14 @@ function take(feature, input) {
   row[feature] = wrong ? MISSING : value;
 }
 
+// The prediction in large letters: with a class of interest its probability, and below it the decision.
+function verdict(p, k) {
+  const decided = el("span", { class: "decided" }, regression ? "mean" : shortened(classes[k], 60));
+  const large = (head, value) => el("p", { class: "verdict" }, head, " ", el("b", {}, probability(value)));
+  if (regression || positive === null) return [large(decided, p[k])];
+  return [large(headOfClass(60), p[positive]), el("p", {}, "Decision: ", decided)];
+}
+
 // The answer, where it comes from, and the way there in the tree.
 function ask(show = true) {
   const stops = stopsOf(row);
@@ -46,12 +54,12 @@ function ask(show = true) {
     : el("p", { class: "soft" }, `${shortened(classes[mostProbable(p)], 60)} is more probable; the costs or class weights of the model decide for ${shortened(classes[k], 60)}.`);
   const way = stops.length > 1 ? [] : wayTo(node);
   byId("row-prediction").replaceChildren(
-    el("p", { class: "verdict" }, el("span", {}, regression ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
+    ...verdict(p, k),
     likelier,
     classTable(p, from, to),
     el("p", { class: "soft" }, where),
     way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, words))) : "",
-    effects.length ? el("p", { class: "soft" }, `${isLeaf(node) ? "The leaf" : "The node"} alone: ${answerOf(node, regression ? 0 : positive ?? k)}. With its terms and those above it:`) : "",
+    effects.length ? el("p", { class: "soft" }, `${isLeaf(node) ? "The leaf" : "The node"} alone: ${answerOf(node)}. With its terms and those above it:`) : "",
     effects.length ? el("ul", { class: "terms" }, ...effects.map((effect) => el("li", {}, effectWords(effect, row, positive ?? k)))) : "",
     stops.length > 1 ? "" : el("button", { type: "button", class: "quiet-button", onclick: () => showInTree(node) }, "Show in the tree"));
   if (show) showWay(stops);

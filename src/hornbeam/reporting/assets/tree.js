@@ -115,8 +115,8 @@ function bands(place) {
 const FONT = getComputedStyle(document.body).getPropertyValue("--sans") || "sans-serif";
 
 function headOf(node) {
-  if (isLeaf(node)) return answerOf(node);
-  return open.has(node) ? `${nameOf(nodes.feature[node])}?` : answerOf(node);
+  if (isLeaf(node)) return shortAnswerOf(node);
+  return open.has(node) ? `${nameOf(nodes.feature[node])}?` : shortAnswerOf(node);
 }
 
 function drawNode(node, y, across) {
@@ -220,6 +220,7 @@ function describe(node) {
   described = node;
   const conditions = wayTo(node);
   const facts = [`${counted(nodes.rows[node], "training row")} (${percent(share(node))})`];
+  if (!regression) facts.push(`decision ${shortened(classes[decidedAt(node)], 40)}`);
   if (nodes.borrowed[node]) facts.push(`smoothing weight ${counted(nodes.borrowed[node], "row")}`);
   byId("tree-node").replaceChildren(
     el("h3", {}, node === 0 ? "All rows" : `${isLeaf(node) ? "Leaf" : "Node"} ${node}`),

@@ -96,6 +96,7 @@ function legend() {
   } else {
     place.append(...classes.map((words, k) => key(colourOf(k, 0), shortened(words, 40))));
   }
+  if (!regression && positive !== null) place.append(el("li", {}, `Numbers: ${headOfClass()} → decision`));
 }
 
 const key = (colour, words) => el("li", {},

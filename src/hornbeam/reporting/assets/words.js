@@ -3,8 +3,8 @@
 const nameOf = (feature) => features[feature].word || features[feature].name;
 const wordOf = (feature, code) => (features[feature].words || {})[code] ?? String(features[feature].categories[code]);
 
-// A probability that is not 1 must not look like it.
-const probabilityWords = (p) => (p < 1 ? Math.min(p, 0.999) : p).toFixed(3);
+// A probability that is not 1 must not look like it. Ties, odd sixteenths, go to the even digit, as in Python.
+const probabilityWords = (p) => (p < 1 ? Math.min((p * 16) % 4 === 1 ? p - 1e-9 : p, 0.999) : p).toFixed(3);
 // A mean in four digits; none before the point is rounded away.
 const meanWords = (p) => (Math.abs(p) >= 1000 && Math.abs(p) < 1e9 ? p.toFixed(0) : String(Number(p.toPrecision(4)))).replace("-", "−");
 const probability = regression ? meanWords : probabilityWords;
@@ -93,8 +93,19 @@ function wayTo(node) {
 
 const interval = (node, k) => `${probability(at(low, node)[k])} to ${probability(at(high, node)[k])}`;
 
-// What a node says, in one line.
-function answerOf(node, k = decidedAt(node)) {
+// The head of the probabilities of the class of interest.
+const headOfClass = (most = 40) => `P(${shortened(classes[positive], most)})`;
+
+// The prediction of a node in one line: with a class of interest its probability, apart from the decision.
+function answerOf(node) {
   const p = at(belief, node);
-  return regression ? probability(p[0]) : `${classes[k]} ${probability(p[k])}`;
+  if (regression) return probability(p[0]);
+  const decided = shortened(classes[decidedAt(node)], 40);
+  return positive === null ? `${decided} ${probability(p[decidedAt(node)])}` : `${headOfClass()} ${probability(p[positive])}, decision ${decided}`;
+}
+
+// The same for the picture, whose key has the head.
+function shortAnswerOf(node) {
+  if (regression || positive === null) return answerOf(node);
+  return `${probability(at(belief, node)[positive])} → ${classes[decidedAt(node)]}`;
 }

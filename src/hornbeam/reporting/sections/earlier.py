@@ -90,7 +90,7 @@ def _scores(reported: ReportedModel, scored: ScoredRows, earlier: Earlier) -> li
     scores.append(area_score(scored.target, scored.predicted, old.predicted, scored.count))
     if reported.costs is not None:
         paid, before = (reported.costs.matrix[scored.target, part.decided] for part in (scored, old))
-        scores.append(paired("cost per row", paid, before, scored.count))
+        scores.insert(0, paired("cost per row", paid, before, scored.count))
     return scores
 
 

@@ -15,7 +15,7 @@ from hornbeam.reporting.summary import shown
 from hornbeam.tree.importance import importance
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.words import feature_name, label_text, number_text
+from hornbeam.tree.words import feature_name, label_text, number_text, pluralise
 
 NO_MEDIANS = "There are no medians, because the rows are not in memory."
 
@@ -81,8 +81,15 @@ def feature_grid(tree: Tree, scored: ScoredRows | None) -> Grid:
         for at in order
     ]
     heads = ["Feature", "Kind", "Importance", "Tests", "When missing"]
-    more = [*([] if scored is None else ["Values", "Missing"]), *["Nodes with terms"] * sloped]
-    title = "Features" if scored is None else f"Features, and their values in {scored.n_rows:,} test rows"
+    more = [
+        *([] if scored is None else ["Values in test rows", "Missing in test rows"]),
+        *["Nodes with terms"] * sloped,
+    ]
+    title = (
+        "Features"
+        if scored is None
+        else f"Features, and their values in {pluralise(scored.n_rows, 'test row')}"
+    )
     return Grid(title, [*heads, *more], rows, "<<>><>" if scored is None else "<<>><<>")
 
 

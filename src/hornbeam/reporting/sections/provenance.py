@@ -7,11 +7,12 @@ from typing import Any
 
 import hornbeam
 from hornbeam.data.schema import Feature
+from hornbeam.editing.approval_log import edit_grid
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.tree.edit import EDIT, recorded_edits
+from hornbeam.tree.edit import EDIT
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import Tree, unsmoothed
@@ -113,15 +114,18 @@ def _history(tree: Tree) -> Markup:
 
 def _edits(tree: Tree) -> list[Markup]:
     """The edits by hand, if there are any."""
-    edits = recorded_edits(tree.history)
-    if not edits:
+    grid = edit_grid(tree)
+    if not grid.rows:
         return []
-    rows = [
-        (n, setting_text(edit.what), setting_text(edit.reason), setting_text(edit.author), edit.before)
-        for n, edit in enumerate(edits[:_MOST_EDITS], 1)
+    return [
+        element("h3", grid.caption),
+        _table(
+            grid.header,
+            [[*map(setting_text, row)] for row in grid.rows[:_MOST_EDITS]],
+            len(grid.rows),
+            "edits",
+        ),
     ]
-    heads = ("Edit", "What", "Reason", "Author", "Digest of the tree before")
-    return [element("h3", "Edits by hand"), _table(heads, rows, len(edits), "edits")]
 
 
 def _identity(tree: Tree) -> dict[str, str]:
@@ -146,7 +150,7 @@ def _pairs(pairs: dict[str, str]) -> Markup:
     return element("dl", *found, class_="pairs")
 
 
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], total: int, things: str) -> Markup:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], total: int, things: str) -> Markup:
     body = [
         element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:]))
         for row in rows

@@ -58,6 +58,7 @@ function nodePanel(shown, view, act) {
       el("button", { type: "button", onclick: () => act({ do: "grow", node }) }, "Grow fully")),
     view.limit ? el("p", { class: "note" }, `Growing stops here: ${view.limit}.`) : null,
     ownSplitForm(shown, view, act),
+    termForms(shown, view, act),
     el("h3", {}, inner ? "Other splits" : "Possible splits"),
     candidateTable(shown, view, act),
     forcedSplitForm(shown, view, act),

@@ -61,6 +61,27 @@ function ownSplitForm(shown, view, act) {
     el("div", { class: "line" }, labelled("At most", thresholdField(shown, split.feature, split.value)), el("button", { type: "submit" }, "Move"), ...round));
 }
 
+// A term of the node: removed, rounded, fitted to the rows again, or set to an effect.
+function termForm(shown, view, act, term) {
+  const { node } = view, { feature } = term;
+  const button = (words, what) => el("button", { type: "button", "aria-label": `${words} the term of ${shown.nameOf(feature)}`,
+    onclick: () => act({ do: what, node, feature }) }, words);
+  const line = el("div", { class: "line" }, button("Drop", "drop_term"), button("Round", "round_terms"), button("Refit", "refit_terms"));
+  const form = term.effects === null ? null : el("form", { onsubmit: ended((sent) => act({ do: "set_term", node, feature, per: term.per,
+    value: Number(sent.elements.value.value), category: term.codes === null ? null : Number(sent.elements.category.value) })) },
+    el("div", { class: "line" },
+      term.codes === null ? null : labelled("Category", choice(term.codes.map((code) => [String(code), shown.wordOf(feature, code)]), "", { name: "category" })),
+      labelled(term.codes === null ? `Effect of +${term.per}` : "Effect", el("input", { type: "number", step: "any", required: true, name: "value",
+        value: Number(term.effects[0].toPrecision(4)), autocomplete: "off" })),
+      el("button", { type: "submit" }, "Set")));
+  return el("div", { class: "term" }, el("p", {}, term.text), line, form);
+}
+
+function termForms(shown, view, act) {
+  if (!view.terms.length) return null;
+  return el("div", { id: "node-terms" }, el("h3", {}, "Terms"), ...view.terms.map((term) => termForm(shown, view, act, term)));
+}
+
 // Forces a split of any feature; what is below the node is removed.
 function forcedSplitForm(shown, view, act) {
   const { node } = view;
