@@ -68,6 +68,7 @@ class Selection {
     static constexpr int kKnots = 7;
     static constexpr double kQuantiles[kKnots] = {0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95};
     static constexpr double kEdge = 0.04;     // least share of the rows on each side of a step
+    static constexpr double kStep = 0.8;      // of the gain of a step counts: ranges of many values are easier to read
     static constexpr double kRare = 0.005;    // of a category
     static constexpr double kDamping = 1e-3;  // of the curvature
     static constexpr double kLeastVariance = 1e-9, kSmall = 1e-9;
@@ -173,8 +174,8 @@ class Selection {
         if (!(range > 0)) return;
         const auto scaled = [&](int code) { return (value[code] - centre) / range; };
         sum_up(n, scaled);
-        const auto compare = [&](int low, int high) {
-            const double found = gain(n, low, high, scaled(low), scaled(high), Shape::kRange);
+        const auto compare = [&](int low, int high, double part) {
+            const double found = part * gain(n, low, high, scaled(low), scaled(high), Shape::kRange);
             if (found > best.gain) best = {best.node, best.feature, -1, value[low], value[high], found};
         };
         int knot[kKnots];
@@ -187,10 +188,10 @@ class Selection {
             for (int b = a + 1; b < kKnots; ++b)
                 if (knot[a] < knot[b] && (a == 0 || knot[a] > knot[a - 1]) &&
                     (b + 1 == kKnots || knot[b] < knot[b + 1]))
-                    compare(knot[a], knot[b]);
+                    compare(knot[a], knot[b], 1.0);
         for (size_t i = 1; i < seen_.size(); ++i) {  // steps
             const double below = weight_up_to(seen_[i - 1]) / total(n);
-            if (below > kEdge && below < 1 - kEdge) compare(seen_[i - 1], seen_[i]);
+            if (below > kEdge && below < 1 - kEdge) compare(seen_[i - 1], seen_[i], kStep);
         }
     }
 

@@ -140,7 +140,7 @@ class SearchRows:
         return self.groups.get(feature, np.arange(self.bins.n_codes[feature]))
 
     def coded_columns(self, order: NDArray[np.intp]) -> CodedColumns:
-        """Return the codes of all rows in another order, and the mean of the values of each code.
+        """Return the codes of all rows in another order, and the median of the values of each code.
 
         A category has the value 1, the code of several categories 0.
         """
@@ -150,7 +150,7 @@ class SearchRows:
                 values.append((np.bincount(self.codes_of(column), minlength=n) == 1).astype(np.float64))
             else:
                 known, value = self.rows.codes[:, column] < n, self.table.columns[self.features[column]]
-                values.append(_means(self.rows.codes[known, column], value[known], n))
+                values.append(_medians(self.rows.codes[known, column], value[known], n))
         codes = np.ascontiguousarray(self.rows.codes[order])
         return CodedColumns(codes, self.rows.n_codes, self.rows.nominal, np.concatenate(values))
 
@@ -177,12 +177,16 @@ def _shares(labels: Floats, steps: Counts) -> NDArray[np.int32]:
     return np.ascontiguousarray(np.rint(steps[:, None] * channels).astype(np.int32))
 
 
-def _means(codes: NDArray[np.uint8], values: Floats, n_codes: int) -> Floats:
-    """Compute the mean of the values of each code, 0 without rows; infinite values count as the largest finite one."""
-    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+def _medians(codes: NDArray[np.uint8], values: Floats, n_codes: int) -> Floats:
+    """Return a value of the rows of each code, the lower of the middle ones; 0 without rows."""
+    order = np.lexsort((values, codes))
     size = np.bincount(codes, minlength=n_codes)
-    total = np.bincount(codes, np.clip(values, -largest, largest), minlength=n_codes)
-    return np.clip(total / np.maximum(size, 1), -_LARGEST_VALUE, _LARGEST_VALUE)
+    last = np.cumsum(size)
+    found = np.zeros(n_codes)
+    seen = size > 0
+    found[seen] = values[order[(last - size + (size - 1) // 2)[seen]]]
+    clipped: Floats = np.clip(found, -_LARGEST_VALUE, _LARGEST_VALUE)
+    return clipped
 
 
 def _grouped(codes: Codes, bins: Bins) -> tuple[NDArray[np.uint8], Indices, dict[int, NDArray[np.intp]]]:
