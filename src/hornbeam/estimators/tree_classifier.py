@@ -43,8 +43,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         The algorithm to start from. A parameter set to "auto" has the preset's value:
 
         - ``default``: entropy, subset splits, a child for missing values, cross-fitted smoothing.
-        - ``readable``: at most 16 leaves and depth 7 unless you set others, two slopes per leaf, fitted to the
-          predictions of a forest and boosted trees.
+        - ``readable``: at most 16 leaves and depth 7 unless you set others, with at most twice as many terms,
+          fitted to the predictions of a forest and boosted trees.
         - ``cart``: Gini, subset splits, missing values to the better child.
         - ``c4.5``: gain ratio, multiway splits, fractional rows for missing values, error-based pruning with subtree
           raising.
@@ -94,8 +94,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
         `size_path_` has the loss of every size.
     slopes : int, None or "auto", default="auto"
-        Most slopes of a leaf, 0 to 3: terms by which its probabilities change with the value of a feature. None: 0.
-        "auto": 2 in the preset ``readable``, else 0. Slopes need a teacher.
+        Most terms of the tree for each of its leaves, 0 to 3. A term belongs to any node, and changes the probabilities
+        of its rows with the value of a feature. None: 0. "auto": 2 in the preset ``readable``, else 0. Terms need a
+        teacher.
     teacher : {"auto", "ensemble"}, estimator or None, default="auto"
         The model whose predictions the tree is fitted to. "ensemble": a forest, mixed with boosted trees if held-out
         rows are predicted better so. Or a classifier with `predict_proba`: a fitted one is used as it is, another is
@@ -212,7 +213,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
         `calibrate_intervals`. Without calibration they can be far too narrow or too wide. With slopes the
-        promise is about the mean probability of all rows of the leaf.
+        promise is about rows at the centres of the terms of their path: slopes count as known.
 
         Parameters
         ----------

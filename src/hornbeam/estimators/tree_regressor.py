@@ -35,8 +35,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         The algorithm to start from. A parameter set to "auto" has the preset's value:
 
         - ``default``: subset splits, a child for missing values, cross-fitted smoothing.
-        - ``readable``: at most 16 leaves and depth 7 unless you set others, two slopes per leaf, fitted to the
-          predictions of a forest and boosted trees.
+        - ``readable``: at most 16 leaves and depth 7 unless you set others, with at most twice as many terms,
+          fitted to the predictions of a forest and boosted trees.
         - ``cart``: subset splits, missing values to the better child, raw means.
 
         ``from_tree`` is the preset of an estimator that `from_tree` made; its `fit` raises an error.
@@ -76,8 +76,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         share above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
         `size_path_` has the loss of every size.
     slopes : int or "auto", default="auto"
-        Most slopes of a leaf, 0 to 3: terms by which its mean changes with the value of a feature. "auto": 2 in the
-        preset ``readable``, else 0. Slopes need a teacher.
+        Most terms of the tree for each of its leaves, 0 to 3. A term belongs to any node, and changes the mean of its
+        rows with the value of a feature. "auto": 2 in the preset ``readable``, else 0. Terms need a teacher.
     teacher : {"auto", "ensemble"}, estimator or None, default="auto"
         The model whose predictions the tree is fitted to. "ensemble": a forest, mixed with boosted trees if held-out
         rows are predicted better so. Or a regressor: a fitted one is used as it is, another is cloned and fitted in
@@ -178,7 +178,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         """Compute an interval for each mean of `predict`; single rows vary more.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
-        `calibrate_intervals`. With slopes the promise is about the mean of all rows of the leaf.
+        `calibrate_intervals`. With slopes the promise is about rows at the centres of the terms of
+        their path: slopes count as known.
 
         Parameters
         ----------

@@ -100,7 +100,7 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     "--slopes",
     type=click.IntRange(0, 3),
     metavar="N",
-    help="Slopes of each leaf at most, 0 to 3; 2 with --preset readable, else 0.",
+    help="Terms at most, 0 to 3 for each leaf; 2 with --preset readable, else 0.",
 )
 @click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
 @click.option("--max-leaf-nodes", type=int, metavar="N", help="Leaves at most.")

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from hornbeam.tuning.cross_validated import CrossValidated
 
 _CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
-READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, two slopes per leaf
+READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, terms for twice as many
 _LEAVES, _DEPTH, _SLOPES = 16, 7, 2
 _MOST_SLOPES = 3
 # Rows of a readable leaf: 2 % of all, but at least 5, and 10 are enough (record 24).
@@ -297,7 +297,7 @@ def small_tree_rows(seed: int, max_leaf_nodes: int | None) -> SyntheticRows:
 
 
 def resolve_slopes(value: Any, default: int) -> int:
-    """Return the number of slopes per leaf; "auto" is the default, None and False are 0.
+    """Return the number of terms for each leaf; "auto" is the default, None and False are 0.
 
     Examples
     --------
