@@ -22,10 +22,11 @@ Rows checked(const Matrix<const double>& label, const In<double>& weight, const 
     const size_t n = label.shape(0), k = label.shape(1), nodes = parent.size();
     expect(0 < n && n <= kMostRows && 0 < k && k <= (1 << 16), "from 1 to 2**26 rows and outputs expected");
     expect(weight.size() == n, "a weight for each row expected");
-    expect_within(weight, 0.0, 1.0, "weights that sum to 1 expected");
+    expect_within(weight, 0.0, 1.0, "weights from 0 to 1 expected");
     if (k == 1) expect_within(label, -1e6, 1e6, "standardised means expected");
     else expect_within(label, 0.0, 1.0, "probabilities expected");
-    expect(0 < nodes && nodes <= kMostNodes && 0 < node_of_end.size(), "from 1 to 2**16 nodes expected");
+    expect(0 < nodes && nodes <= kMostNodes, "from 1 to 2**16 nodes expected");
+    expect(0 < node_of_end.size() && node_of_end.size() <= nodes, "from 1 to as many ends as nodes expected");
     bool good = parent(0) == -1;
     for (size_t node = 1; node < nodes; ++node) good &= 0 <= parent(node) && parent(node) < static_cast<int32_t>(node);
     expect(good, "parents before their children expected");
@@ -120,9 +121,10 @@ Out<double> fit_base(const Matrix<const double>& score, const Matrix<const doubl
     const size_t n = score.shape(0), k = score.shape(1);
     expect(n == label.shape(0) && k == label.shape(1) && n == weight.size() && 0 < n && 0 < k,
            "a score and a weight of each label expected");
+    expect(n <= kMostRows && k <= (1 << 16), "at most 2**26 rows and 2**16 outputs expected");
     expect_within(score, -1e6, 1e6, "scores up to 1e6 expected");
     expect_within(label, k == 1 ? -1e6 : 0.0, k == 1 ? 1e6 : 1.0, "probabilities or standardised means expected");
-    expect_within(weight, 0.0, 1.0, "weights that sum to 1 expected");
+    expect_within(weight, 0.0, 1.0, "weights from 0 to 1 expected");
     expect_fit(kRidge, steps);
     std::vector<double> base;
     {

@@ -20,22 +20,22 @@ namespace hornbeam::terms {
 class Regression {
   public:
     Regression(const Rows& rows, double ridge) : rows_(rows), ridge_(ridge), ends_(rows.n_ends) {
-        const int k = rows.n_outputs;
+        const size_t k = rows.n_outputs;
         at_.assign(static_cast<size_t>(rows.n_ends) * k, 0.0);
         for (int e = 0; e < rows.n_ends; ++e) {
             std::vector<double> mean(k, 0.0);
             for (int64_t i = rows.start[e]; i < rows.start[e + 1]; ++i) {
                 ends_[e].share += rows.weight[i];
-                for (int c = 0; c < k; ++c) mean[c] += rows.weight[i] * rows.label[i * k + c];
+                for (size_t c = 0; c < k; ++c) mean[c] += rows.weight[i] * rows.label[i * k + c];
             }
-            for (int c = 0; c < k; ++c) {
+            for (size_t c = 0; c < k; ++c) {
                 mean[c] /= std::max(ends_[e].share, kLeastShare);
                 at_[e * k + c] = (k == 1 ? mean[c] : log_of(std::max(mean[c], kLeastMean))) * scale(ends_[e].share);
             }
         }
     }
 
-    // Adds a term of a node; `value(row)` has mean 0 and variance about 1 over the rows at the node and below it.
+    // Adds a term of a node; `value(row)` is standardised over the rows at the node and below it.
     template <class Value>
     void add(int node, Value value) {
         double share = 0;
@@ -74,17 +74,17 @@ class Regression {
 
     std::vector<double> slopes() const {
         std::vector<double> found;
-        const int k = rows_.n_outputs;
+        const size_t k = rows_.n_outputs;
         for (size_t t = 0; t < shares_.size(); ++t)
-            for (int c = 0; c < k; ++c) found.push_back(at_[(rows_.n_ends + t) * k + c] / scale(shares_[t]));
+            for (size_t c = 0; c < k; ++c) found.push_back(at_[(rows_.n_ends + t) * k + c] / scale(shares_[t]));
         return found;
     }
 
     std::vector<double> bases() const {
         std::vector<double> found;
-        const int k = rows_.n_outputs;
+        const size_t k = rows_.n_outputs;
         for (int e = 0; e < rows_.n_ends; ++e)
-            for (int c = 0; c < k; ++c) found.push_back(at_[static_cast<size_t>(e) * k + c] / scale(ends_[e].share));
+            for (size_t c = 0; c < k; ++c) found.push_back(at_[static_cast<size_t>(e) * k + c] / scale(ends_[e].share));
         return found;
     }
 
@@ -104,23 +104,23 @@ class Regression {
     // Predictions of the rows of an end, and the logarithms of the sums of the odds.
     void score(int e, const Numbers& at) {
         const End& end = ends_[e];
-        const int k = rows_.n_outputs;
+        const size_t k = rows_.n_outputs;
         const int64_t n = rows_.start[e + 1] - rows_.start[e];
         const size_t m = end.terms.size();
         slope_.resize(m * k);
         for (size_t t = 0; t < m; ++t)
-            for (int c = 0; c < k; ++c)
+            for (size_t c = 0; c < k; ++c)
                 slope_[t * k + c] = at[(rows_.n_ends + end.terms[t]) * k + c] / scale(shares_[end.terms[t]]);
         score_.resize(n * k);
         prediction_.resize(n * k);
         for (int64_t i = 0; i < n; ++i) {
             double* score = &score_[i * k];
-            for (int c = 0; c < k; ++c) score[c] = at[e * k + c] / scale(end.share);
+            for (size_t c = 0; c < k; ++c) score[c] = at[e * k + c] / scale(end.share);
             if (rows_.offset)
-                for (int c = 0; c < k; ++c) score[c] += rows_.offset[(rows_.start[e] + i) * k + c];
+                for (size_t c = 0; c < k; ++c) score[c] += rows_.offset[(rows_.start[e] + i) * k + c];
             const double* value = &end.values[i * m];
             for (size_t t = 0; t < m; ++t)
-                for (int c = 0; c < k; ++c) score[c] += value[t] * slope_[t * k + c];
+                for (size_t c = 0; c < k; ++c) score[c] += value[t] * slope_[t * k + c];
         }
         if (k == 1) {
             prediction_ = score_;
@@ -129,21 +129,24 @@ class Regression {
         for (int64_t i = 0; i < n; ++i) {
             double* score = &score_[i * k];
             const double most = *std::max_element(score, score + k);
-            for (int c = 0; c < k; ++c) score[c] = std::max(score[c] - most, kLeastScore);
+            for (size_t c = 0; c < k; ++c) score[c] = std::max(score[c] - most, kLeastScore);
         }
-        for (int64_t i = 0; i < n * k; i += kExpBlock)
-            exp_block(&score_[i], std::min<int64_t>(kExpBlock, n * k - i), &prediction_[i]);
+        for (int64_t i = 0; i < n * k; i += kExpBlock) {
+            const int64_t block = std::min<int64_t>(kExpBlock, n * k - i);
+            if (!exp_block(&score_[i], block, &prediction_[i]))
+                std::transform(&score_[i], &score_[i] + block, &prediction_[i], exp_of);
+        }
         sum_.resize(n);
         for (int64_t i = 0; i < n; ++i) {
             double sum = 0;
-            for (int c = 0; c < k; ++c) sum += prediction_[i * k + c];
-            for (int c = 0; c < k; ++c) prediction_[i * k + c] /= sum;
+            for (size_t c = 0; c < k; ++c) sum += prediction_[i * k + c];
+            for (size_t c = 0; c < k; ++c) prediction_[i * k + c] /= sum;
             sum_[i] = log_of(sum);
         }
     }
 
     double loss(const Numbers& at, Numbers& gradient) {
-        const int k = rows_.n_outputs;
+        const size_t k = rows_.n_outputs;
         std::fill(gradient.begin(), gradient.end(), 0.0);
         double total = 0;
         for (int e = 0; e < rows_.n_ends; ++e) {
@@ -158,7 +161,7 @@ class Regression {
                 const double *label = &rows_.label[(begin + i) * k], *value = &end.values[i * m];
                 double* error = &prediction_[i * k];
                 double loss = 0;
-                for (int c = 0; c < k; ++c) {
+                for (size_t c = 0; c < k; ++c) {
                     const double difference = error[c] - label[c];
                     loss += k == 1 ? 0.5 * difference * difference : label[c] * (sum_[i] - score_[i * k + c]);
                     error[c] = weight * difference;
@@ -166,11 +169,11 @@ class Regression {
                 }
                 total += weight * loss;
                 for (size_t t = 0; t < m; ++t)
-                    for (int c = 0; c < k; ++c) slope_[t * k + c] += value[t] * error[c];
+                    for (size_t c = 0; c < k; ++c) slope_[t * k + c] += value[t] * error[c];
             }
-            for (int c = 0; c < k; ++c) gradient[e * k + c] += base_[c] / scale(end.share);
+            for (size_t c = 0; c < k; ++c) gradient[e * k + c] += base_[c] / scale(end.share);
             for (size_t t = 0; t < m; ++t)
-                for (int c = 0; c < k; ++c)
+                for (size_t c = 0; c < k; ++c)
                     gradient[(rows_.n_ends + end.terms[t]) * k + c] += slope_[t * k + c] / scale(shares_[end.terms[t]]);
         }
         const size_t n_bases = static_cast<size_t>(rows_.n_ends) * k;

@@ -72,6 +72,7 @@ class Selection {
     static constexpr double kRare = 0.005;    // of a category
     static constexpr double kDamping = 1e-3;  // of the curvature
     static constexpr double kLeastVariance = 1e-9, kSmall = 1e-9;
+    static constexpr double kLeastRange = 1e-100, kMostRange = 1e100;  // squares beyond are 0 or infinite
 
     int size() const { return static_cast<int>(terms_.size()); }
 
@@ -170,20 +171,23 @@ class Selection {
         for (int code = 0; code < n; ++code)
             if (weight(code) > 0) seen_.push_back(code);
         if (seen_.size() < 2) return;
-        const double centre = value[seen_.front()], range = value[seen_.back()] - centre;
-        if (!(range > 0)) return;
-        const auto scaled = [&](int code) { return (value[code] - centre) / range; };
-        sum_up(n, scaled);
-        const auto compare = [&](int low, int high, double part) {
-            const double found = part * gain(n, low, high, scaled(low), scaled(high), Shape::kRange);
-            if (found > best.gain) best = {best.node, best.feature, -1, value[low], value[high], found};
-        };
+        sum_up(n, [](int) { return 0.0; });
         int knot[kKnots];
         size_t at = 0;
         for (int q = 0; q < kKnots; ++q) {
             while (at + 1 < seen_.size() && weight_up_to(seen_[at]) < kQuantiles[q] * total(n)) ++at;
             knot[q] = seen_[at];
         }
+        // In units of the middle 90 %: far values, which are clipped, must not take the digits of the others.
+        const double centre = value[knot[0]], range = value[knot[kKnots - 1]] - centre;
+        if (!(range > kLeastRange && range < kMostRange)) return;
+        const auto scaled = [&](int code) { return std::max(-1.0, std::min(2.0, (value[code] - centre) / range)); };
+        sum_up(n, scaled);
+        const auto compare = [&](int low, int high, double part) {
+            const double found = part * gain(n, low, high, scaled(low), scaled(high), Shape::kRange);
+            if (found > best.gain && value[high] - value[low] < kMostRange)
+                best = {best.node, best.feature, -1, value[low], value[high], found};
+        };
         for (int a = 0; a < kKnots; ++a)
             for (int b = a + 1; b < kKnots; ++b)
                 if (knot[a] < knot[b] && (a == 0 || knot[a] > knot[a - 1]) &&
@@ -229,7 +233,8 @@ class Selection {
                 left * low * low + (up_to(to).second - up_to(from + 1).second) + right * high * high};
     }
 
-    // The decrease of the loss by one Newton step of each slope of a term.
+    // The decrease of the loss by one Newton step of the slope of each class, summed: with K classes K / (K - 1) times
+    // that of all slopes together.
     double gain(int n, int from, int to, double low, double high, Shape shape) const {
         const int k = rows_.n_outputs;
         const Moments own = moments(0, n, from, to, low, high, shape);

@@ -106,6 +106,32 @@ def test_the_slopes_of_a_linear_target_are_its_coefficients():
     assert regressor.score(X, y) > 0.99
 
 
+@pytest.mark.parametrize("offset", [0.0, 101_325.0, -1e7])
+def test_means_far_from_0_are_predicted_as_well(offset):
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = 2 * X[:, 0] + X[:, 1]
+    regressor = TreeRegressor("readable", max_leaf_nodes=3).fit(X, y + offset)
+    assert np.abs(regressor.predict(X) - offset - y).max() < 0.3
+    assert len(regressor.tree_.slopes)
+
+
+def test_classes_at_random_have_no_terms():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 4))
+    assert not len(TreeClassifier("readable", max_leaf_nodes=4).fit(X, rng.random(300) < 0.5).tree_.slopes)
+
+
+def test_a_far_value_leaves_the_terms_of_its_feature():
+    rng = np.random.default_rng(0)
+    X = rng.random((500, 1))
+    y = rng.random(500) < 1 / (1 + np.exp(-6 * (X[:, 0] - 0.5)))
+    X[:5] = -1e30
+    slopes = TreeClassifier("readable", max_leaf_nodes=2).fit(X, y).tree_.slopes
+    assert len(slopes)
+    assert (slopes.low > -1).all()
+
+
 def test_a_file_gives_the_same_predictions(tmp_path):
     X, y = lending()
     classifier = TreeClassifier("readable", max_leaf_nodes=4).fit(X, y)
@@ -320,7 +346,7 @@ def test_files_beyond_memory_teach_with_a_sample_and_are_all_counted(tmp_path, r
     pytest.importorskip("pyarrow")
     X, y = lending(2000)
     if regression:
-        y = X.pop("income")
+        y = 2 * X["income"] + 1000 * X["late"].fillna(0)
     X.assign(state=y).to_parquet(tmp_path / "rows.parquet", row_group_size=300)
     model = TreeRegressor("readable") if regression else TreeClassifier("readable")
     tree = model.fit(tmp_path / "rows.parquet", "state", memory=20_000).tree_

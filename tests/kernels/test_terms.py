@@ -149,7 +149,8 @@ def test_a_term_of_a_part_of_the_tree_is_found_at_its_node():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"parent": np.array([-1, 1], np.int32)}, "parents before their children"),
+        ({"parent": np.array([-1, 2, 0, 1, 0], np.int32)}, "parents before their children"),
+        ({"parent": np.array([-1, 0], np.int32)}, "as many ends as nodes"),
         ({"start": np.array([0, 2, 1, 120])}, "the first row of each end"),
         ({"node_of_end": np.array([1, 3, 9], np.int32)}, "ends that are nodes"),
         ({"weight": np.ones(3)}, "a weight for each row"),

@@ -9,6 +9,7 @@ that of their target and those predictions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -68,25 +69,28 @@ class FitRows:
         n_terms, n_outputs = self.values.shape[1], self.score.shape[1]
         share = self.weight / dot(self.weight, np.ones(len(self.weight)))
         scale = 1.0
-        if regression:
+        if (
+            regression
+        ):  # in units of the deviation, so that the ridge does not depend on the unit of the target
             off = self.label[:, 0] - self.score[:, 0]
-            scale = dot(share, np.square(off - dot(share, off))) or 1.0
+            scale = sqrt(dot(share, np.square(off - dot(share, off)))) or 1.0
+        known, labels = self.score / scale, self.label / scale
 
         def value(parameters: Floats) -> tuple[float, Floats]:
             bases, slopes = np.split(parameters.reshape(-1, n_outputs), [n_groups])
-            score = self.score + bases[self.group] if n_groups else self.score.copy()
+            score = known + bases[self.group] if n_groups else known.copy()
             for own, slope in zip(self.values.T, slopes, strict=True):
                 score += own[:, None] * slope
             if regression:
-                rest = (score - self.label) / scale
-                loss = dot(share, (score[:, 0] - self.label[:, 0]) * rest[:, 0] / 2)
+                rest = score - labels
+                loss = dot(share, np.square(rest[:, 0])) / 2
             else:
                 most = score.max(axis=1, keepdims=True)
                 power = exp(score - most)
                 total = sum(power.T[1:], start=power.T[0])[:, None]
-                rest = power / total - self.label
+                rest = power / total - labels
                 loss = dot(share, (log(total) + most)[:, 0])
-                loss -= sum(dot(share, a * b) for a, b in zip(score.T, self.label.T, strict=True))
+                loss -= sum(dot(share, a * b) for a, b in zip(score.T, labels.T, strict=True))
             columns = [share * column for column in rest.T]
             of_bases = (
                 [np.bincount(self.group, column, minlength=n_groups) for column in columns]
@@ -105,11 +109,11 @@ class FitRows:
         start = np.zeros((n_groups + n_terms, n_outputs))
         for group in range(n_groups):
             inside = self.group == group
-            mean = _mean(self.label[inside], self.weight[inside])
+            mean = _mean(labels[inside], self.weight[inside])
             start[group] = mean if regression else log(np.maximum(mean, _LEAST))
         bounds = (-np.inf, np.inf) if regression else (-_MOST, _MOST)
         found = minimise(value, start.ravel(), bounds, tolerance=1e-15).reshape(start.shape)
-        return found[:n_groups], found[n_groups:]
+        return found[:n_groups] * scale, found[n_groups:] * scale
 
 
 def _mean(values: Floats, weight: Floats) -> Floats:

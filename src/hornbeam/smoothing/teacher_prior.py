@@ -4,9 +4,11 @@ In a tree with terms the prediction of a node is that of a row whose values are 
 from the mean of the node's rows by an offset, which new rows do not change.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
-from hornbeam.kernels.elementary import exp, log
+from hornbeam.kernels.elementary import exp, log, row_sums
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
@@ -15,6 +17,7 @@ DISTILLED = "distill"  #: step of the history
 _STEP = 2.0**-20  # of pseudo-rows; up to 2**29 rows are added to them without a larger rounding error
 _STEPS_OF_UNIT = 2.0**20  # of sums of a target, in units of its evidence
 _OFFSET_STEP = 2.0**-20  # of log-odds
+_OFFSET_STEPS_OF_UNIT = 2.0**14  # of means, in units of the evidence
 
 
 def is_distilled(tree: Tree) -> bool:
@@ -59,11 +62,11 @@ def belief_beside_terms(tree: Tree, belief: Floats) -> Floats:
 def _offsets(tree: Tree, belief: Floats) -> Floats:
     """Compute what predictions have beyond the evidence, in steps: log-odds against the first class, or means."""
     if tree.is_regression:
-        step = tree.unit[1] * _STEPS_OF_UNIT
-        offset = belief - _means(tree)
+        step = tree.unit[1] * _OFFSET_STEPS_OF_UNIT
+        offset = belief - _expected(tree)
     else:
         step = _OFFSET_STEP
-        offset = log(belief) - log(_smoothed(tree))
+        offset = log(belief) - log(_expected(tree))
         offset -= offset[:, :1]
     rounded: Floats = np.rint(offset / step) * step
     return rounded
@@ -71,23 +74,25 @@ def _offsets(tree: Tree, belief: Floats) -> Floats:
 
 def _belief_with_offset(tree: Tree, offset: Floats) -> Floats:
     if tree.is_regression:
-        return _means(tree) + offset
-    score = log(_smoothed(tree)) + offset
+        return _expected(tree) + offset
+    score = log(_expected(tree)) + offset
     odds = exp(score - score.max(axis=1, keepdims=True))
-    belief: Floats = odds / odds.sum(axis=1, keepdims=True)
+    belief: Floats = odds / row_sums(odds)[:, None]
     return belief
 
 
-def _smoothed(tree: Tree) -> Floats:
-    """Return the weight of each class at each node, with one pseudo-row that is divided evenly."""
-    smoothed: Floats = _amounts(tree) + 1.0 / tree.evidence.shape[1]
-    return smoothed
-
-
-def _means(tree: Tree) -> Floats:
-    weight = tree.weight_in_rows[:, None]
-    means: Floats = np.divide(_amounts(tree), weight, out=np.zeros_like(weight), where=weight > 0)
-    return means
+def _expected(tree: Tree) -> Floats:
+    """Return the shares of the classes at each node, or its mean, with one more row like those of its parent."""
+    amounts, weight = _amounts(tree), tree.weight_in_rows[:, None]
+    expected = np.empty_like(amounts)
+    if tree.is_regression:
+        expected[0] = amounts[0] / weight[0] if weight[0] > 0 else 0.0
+    else:
+        expected[0] = (amounts[0] + 1.0 / amounts.shape[1]) / (weight[0] + 1.0)
+    for begin, end in pairwise(tree.skeleton.levels[1:]):
+        above = expected[tree.skeleton.parent[begin:end]]
+        expected[begin:end] = (amounts[begin:end] + above) / (weight[begin:end] + 1.0)
+    return expected
 
 
 def _amounts(tree: Tree) -> Floats:

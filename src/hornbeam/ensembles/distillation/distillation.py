@@ -12,12 +12,19 @@ from hornbeam.data.row_order import target_bits, unit_ranks
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.node_terms import NodeModel, NodeTerms
-from hornbeam.ensembles.distillation.search_rows import UNIT, SearchRows, class_steps, grow_soft, with_means
+from hornbeam.ensembles.distillation.search_rows import (
+    UNIT,
+    SearchRows,
+    class_steps,
+    grow_soft,
+    relative_weights,
+    with_means,
+)
 from hornbeam.ensembles.distillation.small_tree import SmallTree
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.kernels.elementary import dot, log
+from hornbeam.kernels.elementary import dot, log, row_dots
 from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from hornbeam.smoothing.hgs import HGS
@@ -189,18 +196,17 @@ class Distillation:
         real = table, _truth(table), _n_units(table)
         if leaves is None or leaves > MOST_SEARCHED:
             student = self._grow(rows, predictions, n_jobs)
-            model = NodeTerms(self.slopes * MOST_SEARCHED).fit(student.skeleton, search, *real)
-            return student._replace(model=model)
-        root = Skeleton.leaf()
+            return student._replace(model=self._terms(student.skeleton).fit(student.skeleton, search, *real))
+        root, unseen = Skeleton.leaf(), rows.take(held_out)
         everywhere = NodeTerms(_GLOBAL_TERMS, _LEAST_GLOBAL).fit(root, search, *real)
         left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
         students, losses = [], []
         for goal, slopes in ((search, self.slopes), (left, 0)):
             skeleton = self._search(leaves, slopes).grow(goal, n_jobs)
-            model = NodeTerms(self.slopes * leaves).fit(skeleton, search, *real)
-            found = _predictions(table, skeleton, model, rows.take(held_out), n_jobs)
+            model = self._terms(skeleton).fit(skeleton, search, *real)
+            found = _predictions(table, skeleton, model, unseen, n_jobs)
             students.append(_Student(skeleton, model=model))
-            losses.append(_distance(found, predictions[held_out]))
+            losses.append(_distance(found, predictions[held_out], relative_weights(unseen)))
         return students[int(np.argmin(losses))]
 
     def _search(self, max_leaf_nodes: int, slopes: int) -> SmallTree:
@@ -212,6 +218,10 @@ class Distillation:
             min_share=self.min_share,
             leaf=LeafRules(slopes),
         )
+
+    def _terms(self, skeleton: Skeleton) -> NodeTerms:
+        """Make the settings of the terms of a tree."""
+        return NodeTerms(self.slopes * min(int(np.count_nonzero(skeleton.is_leaf)), MOST_SEARCHED))
 
     def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> "_Student":
         """Grow a tree of any size, and prune it."""
@@ -265,13 +275,13 @@ def _predictions(table: Table, skeleton: Skeleton, model: NodeModel, rows: Table
     return predict_rows(with_slopes(tree, model.slopes), rows, n_jobs)
 
 
-def _distance(predictions: Floats, labels: Floats) -> float:
+def _distance(predictions: Floats, labels: Floats, weight: Floats) -> float:
     """Compute the mean cross-entropy of soft labels, or the mean squared error."""
     if labels.shape[1] == 1:
-        difference = predictions[:, 0] - labels[:, 0]
-        return dot(difference, difference) / len(labels)
-    likely = log(np.maximum(predictions, _LEAST_PROBABILITY))
-    return -dot(labels.ravel(), likely.ravel()) / len(labels)
+        loss = np.square(predictions[:, 0] - labels[:, 0])
+    else:
+        loss = -row_dots(labels, log(np.maximum(predictions, _LEAST_PROBABILITY)))
+    return dot(weight, loss) / len(labels)
 
 
 def _known_predictions(

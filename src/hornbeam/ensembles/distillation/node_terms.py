@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.search_rows import SearchRows, relative_weights
-from hornbeam.kernels.elementary import dot, exp
+from hornbeam.kernels.elementary import dot, exp, row_sums
 from hornbeam.kernels.terms import EndedRows, Fitting, Selecting, fit_base
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
@@ -18,9 +18,10 @@ from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Floats, Indices
 
 _FITTING = Fitting()
-_LEAST_GAIN = 0.5  # of the log-likelihood of the real rows: less is what chance alone gives
+_LEAST_GAIN = 0.5  # in all real rows, as the kernel counts it: of two classes, twice the log-likelihood
 _LEAST_SCORE = -40.0  # beside the class of largest score, of the prediction of a node
-_LEAST_SCALE = 1e-6  # of a term, relative to its largest value: below, rounding would decide
+_LEAST_SCALE = 1e-10  # of a term, relative to its largest value: below, rounding would decide
+_LEAST_DEVIATION = 1e-6  # of labels, relative to the largest
 _SMALLEST, _LARGEST = 1e-100, 1e100  # range of a term: squares beyond are 0 or infinite
 
 
@@ -36,9 +37,9 @@ class NodeTerms:
     """Settings of the terms of a tree: at most `most_terms` in all, each at any node.
 
     Terms are selected by what they explain of the teacher's labels. Their slopes, and a base for every leaf, are
-    fitted together to the real rows and to the teacher, which counts as `teacher_rows` rows in each leaf. Equal real
-    rows, or those of a group, count as one row. The base of any node is such that the mean prediction of its rows,
-    without the terms below it, is the mean of their labels.
+    fitted together to the real rows and to the teacher, which counts as `teacher_rows` rows in each leaf. All real
+    rows together count as many as there are different rows, or groups. The base of any node is such that the mean
+    prediction of its rows, without the terms below it, is the mean of their labels.
     """
 
     most_terms: int
@@ -53,16 +54,23 @@ class NodeTerms:
         `search` has the teacher's labels, `truth` those of the real rows: a column for each class, 1 or 0, or one
         column with the target. There are `n_units` different real rows, or groups.
         """
-        scale = _deviation(search.labels)
-        weight = relative_weights(search.table)
+        labels = np.concatenate([search.labels, truth])
+        centre, scale = _location(labels)
+        labels = (labels - centre) / scale
+        natural = relative_weights(search.table)
         taught = _Sorted(skeleton, search.table)
-        terms = self._select(search, taught, weight, scale, _LEAST_GAIN / n_units)
+        least_gain = _LEAST_GAIN / n_units * _noise(search, truth, scale)
+        terms = self._select(search, taught, labels[: len(natural)], natural, least_gain)
         rows = _Sorted(skeleton, search.table, real)
-        share = weight / np.bincount(taught.stop_of_row, weight)[taught.stop_of_row]
-        weight = np.concatenate(
-            [self.teacher_rows * share, relative_weights(real) * (n_units / real.n_rows)]
-        )[rows.order]
-        labels = np.concatenate([search.labels, truth])[rows.order] / scale
+        labels = labels[rows.order]
+        own = relative_weights(real) * (n_units / real.n_rows)
+        natural, own = (
+            np.append(natural, np.zeros(len(own)))[rows.order],
+            np.append(np.zeros(len(natural)), own)[rows.order],
+        )
+        of_end = np.bincount(rows.stop, natural)[rows.stop]
+        weight = self.teacher_rows * np.divide(natural, of_end, out=np.zeros_like(natural), where=of_end > 0)
+        weight += own
         kept, columns = [], []
         for term in terms:
             here = rows.below(term.node)
@@ -79,21 +87,24 @@ class NodeTerms:
             here = rows.below(at)
             for number in np.flatnonzero(node == at):
                 score[here] += values[here, number, None] * slopes[number]
-            if here.start == here.stop:
-                base[at] = base[skeleton.parent[at]]
+            known, counted = natural[here], own[here]
+            total = dot(known, np.ones(len(known)))
+            share = known * (self.teacher_rows / total) + counted if total > 0 else counted
+            total = dot(share, np.ones(len(share)))
+            if total > 0:
+                base[at] = fit_base(score[here], labels[here], share / total)
             else:
-                share = weight[here] / dot(weight[here], np.ones(here.stop - here.start))
-                base[at] = fit_base(score[here], labels[here], share)
+                base[at] = base[skeleton.parent[at]]
         if labels.shape[1] == 1:
-            return NodeModel(_slopes(kept, slopes * scale), base * scale)
+            return NodeModel(_slopes(kept, slopes * scale), base * scale + centre)
         odds = exp(np.maximum(base - base.max(axis=1, keepdims=True), _LEAST_SCORE))
-        return NodeModel(_slopes(kept, slopes), odds / odds.sum(axis=1, keepdims=True))
+        return NodeModel(_slopes(kept, slopes), odds / row_sums(odds)[:, None])
 
     def _select(
-        self, search: SearchRows, rows: "_Sorted", weight: Floats, scale: float, least_gain: float
+        self, search: SearchRows, rows: "_Sorted", labels: Floats, weight: Floats, least_gain: float
     ) -> list["_Term"]:
         """Select terms by the labels of the teacher."""
-        ended = rows.ended(search.labels[rows.order] / scale, weight[rows.order])
+        ended = rows.ended(labels[rows.order], weight[rows.order])
         selecting = Selecting(self.most_terms, least_share=self.least_share, least_gain=least_gain)
         found = ended.select(search.coded_columns(rows.order), selecting, _FITTING.ridge)
         terms = []
@@ -153,14 +164,24 @@ class _Sorted:
         )
 
 
-def _deviation(labels: Floats) -> float:
-    """Return the standard deviation of means; 1 for probabilities, and where all are equal."""
+def _location(labels: Floats) -> tuple[float, float]:
+    """Return the mean and the standard deviation of means; 0 and 1 for probabilities, and where all are 0."""
     largest = float(np.abs(labels).max(initial=0.0))
     if labels.shape[1] > 1 or largest == 0.0:
-        return 1.0
+        return 0.0, 1.0
     scaled = labels[:, 0] / largest
-    centred = scaled - dot(scaled, np.ones(len(scaled))) / len(scaled)
-    return max(sqrt(dot(centred, centred) / len(scaled)), _LEAST_SCALE) * largest
+    mean = dot(scaled, np.ones(len(scaled))) / len(scaled)
+    centred = scaled - mean
+    return mean * largest, max(sqrt(dot(centred, centred) / len(scaled)), _LEAST_DEVIATION) * largest
+
+
+def _noise(search: SearchRows, truth: Floats, scale: float) -> float:
+    """Return the squared error of the teacher for real rows, in units of the scale, at most 1; 1 for probabilities."""
+    real = search.origin < len(truth)
+    if truth.shape[1] > 1 or not real.any():
+        return 1.0
+    error = (search.labels[real, 0] - truth[search.origin[real], 0]) / scale
+    return min(dot(error, error) / len(error), 1.0)
 
 
 def _standardised(term: _Term, column: NDArray[np.generic], weight: Floats) -> tuple[_Term, Floats] | None:
