@@ -86,7 +86,7 @@ def test_means():
 def test_predictions_of_a_node(means):
     tree = TreeClassifier("cart").fit([[0], [1], [1]], ["no", "yes", "yes"]).tree_
     assert prediction_text(tree, 0) == ("yes", "0.667")
-    assert prediction_text(tree, 0, code=0) == ("no", "0.333")
+    assert prediction_text(tree, 0, code=0) == ("yes", "0.333")  # the decision, and the share of "no"
     assert prediction_text(means, 0) == ("", "2")
     assert interval_text(means, np.array([0.5]), np.array([3.5]), 0) == "0.5 to 3.5"
 

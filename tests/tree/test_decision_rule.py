@@ -141,10 +141,10 @@ def test_with_a_positive_class_the_decision_is_shown_too():
     leaf = np.flatnonzero(clf.tree_.skeleton.is_leaf)
     named = [clf.tree_.schema.classes[code] for code in clf.tree_.decided[leaf]]
     shown = clf.leaves(positive="good")
-    assert re.findall(r"then (bad|good); good 0", shown.as_rules()) == named
+    assert re.findall(r"then (bad|good), P\(good\) 0", shown.as_rules()) == named
     assert shown.to_dict()["prediction"] == named
     assert re.findall(r"\d  (bad|good) +[01]\.", str(shown)) == named
-    assert sorted(re.findall(r" ·+ (bad|good) +good 0", to_text(clf, positive="good"))) == sorted(named)
+    assert sorted(re.findall(r" ·+ (bad|good) +P\(good\) 0", to_text(clf, positive="good"))) == sorted(named)
 
 
 def test_an_old_file_without_a_rule_decides_by_its_parameters(clf, tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heappop, heappush
-from itertools import islice
+from itertools import count, islice
 from math import inf
 from typing import Any, ClassVar
 
@@ -226,9 +226,10 @@ class _Search:
     def found(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
         """Yield the counterfactuals of row i, nearest first."""
         row = [column[i].item() for column in self.table.columns]
-        todo: list[tuple[int, float, int, int, _Needs]] = [(0, 0.0, 0, 0, {})]
+        number = count(1)  # of two equal ones, the first that was found
+        todo: list[tuple[int, float, int, int, int, _Needs]] = [(0, 0.0, 0, 0, 0, {})]
         while todo:
-            _, distance, node, moved, needs = heappop(todo)
+            _, distance, node, moved, _, needs = heappop(todo)
             belief = self.belief(i, row, node, needs)
             reached = False
             if belief is not None:
@@ -242,7 +243,7 @@ class _Search:
                 further += [(node, at, more) for at, more in enumerate(moves, start=1)]
             for to, at, more in further:
                 distances = [distance for _, distance in more.values() if distance is not None]
-                heappush(todo, (len(distances), sum(distances), to, at, more))
+                heappush(todo, (len(distances), sum(distances), to, at, next(number), more))
 
     def children(self, row: list[float], node: int, needs: _Needs) -> Iterator[tuple[int, _Needs]]:
         """Yield the children that a row can reach, and the conditions for it."""
