@@ -36,7 +36,7 @@ class Leaves(Result[dict[str, Any]]):
         Rows borrowed from the ancestors; after cross-fitted smoothing, in units of the node's own rows.
     raw, probability, low, high : ndarray of float64 of shape (n_leaves, n_classes)
         Frequencies, smoothed probabilities, and the bounds of their intervals; for a numeric target, means, of shape
-        (n_leaves, 1). Terms are not in them: they are the values of the leaf as a whole.
+        (n_leaves, 1). Terms are not in them: they are the values at the centres of the terms.
     tree : Tree
         The tree of these leaves.
     code : int, optional

@@ -31,8 +31,8 @@ _BY_COSTS = (
     "The class named is the decision; by costs or class weights it need not be the most probable class. "
 )
 _TERMS = (
-    "Where a node or one above it has terms, the prediction shown is that of the node as a whole; the terms change it "
-    "with the values of a row. A term holds for all rows that pass its node. "
+    "Where a node or one above it has terms, the prediction shown is that of a row at their centres; the terms change "
+    "it with the values of a row. A term holds for all rows that pass its node. "
 )
 
 
