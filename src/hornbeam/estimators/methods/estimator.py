@@ -36,7 +36,8 @@ class HornbeamEstimator(BaseEstimator):
         functions = [one for base in inside for one in vars(base).values() if isinstance(one, FunctionType)]
         for function in functions:
             unwrap(function).__qualname__ = function.__name__
-        if isinstance(cls.__init__, FunctionType):
+        # A function that a subclass inherits has its name already.
+        if isinstance(cls.__init__, FunctionType) and cls.__init__.__qualname__.endswith(".__init__"):
             cls.__init__.__qualname__ = cls.__name__
 
     def __copy__(self) -> Self:
