@@ -85,6 +85,13 @@ class Table:
         """Weight of each row; 1 where no weights were given."""
         return np.ones(self.n_rows) if self.weight is None else np.multiply(self.weight, self.unit)
 
+    @property
+    def truth(self) -> Floats:
+        """Perfect prediction of each row: a column for each class, 1 or 0, or one column with the numeric target."""
+        if self.numeric_target is not None:
+            return self.numeric_target.values[:, None]
+        return np.eye(self.schema.n_classes)[self.target]
+
     def slice(self, begin: int, end: int) -> "Table":
         """Return the rows from `begin` up to `end` as views.
 

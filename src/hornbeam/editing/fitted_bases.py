@@ -130,21 +130,8 @@ def soft_labels(before: Tree, tree: Tree, nodes: NDArray[np.intp], table: Table)
     of_node = tree.weight_in_rows[nodes]
     extra = np.divide(tree.borrowed[nodes], of_node, out=np.zeros(len(nodes)), where=of_node > 0)
     predicted = predict_rows(before, table)
-    label = (_targets(table) + extra[:, None] * predicted) / (1 + extra)[:, None]
-    return label, _weights(table) * (1 + extra)
-
-
-def _weights(table: Table) -> Floats:
-    if table.weight is None:
-        return np.ones(table.n_rows)
-    return table.weight.astype(np.float64) * table.unit
-
-
-def _targets(table: Table) -> Floats:
-    if table.numeric_target is not None:
-        values: Floats = table.numeric_target.values[:, None]
-        return values
-    return np.eye(table.schema.n_classes)[table.target]
+    label = (table.truth + extra[:, None] * predicted) / (1 + extra)[:, None]
+    return label, table.row_weights * (1 + extra)
 
 
 def with_bases(before: Tree, tree: Tree, fresh: Bools, table: Table) -> Tree:
@@ -210,7 +197,7 @@ def refitted_terms(tree: Tree, at: NDArray[np.intp], table: Table) -> Slopes:
     groups, group = np.unique(stops, return_inverse=True)
     label, weight = soft_labels(tree, tree, stops.astype(np.intp), table)
     if not free:
-        label, weight = _targets(table), _weights(table)
+        label, weight = table.truth, table.row_weights
         score = score + (tree.belief if tree.is_regression else log(np.maximum(tree.belief, _LEAST)))[stops]
     width = slopes.high[at] - slopes.low[at]
     values = np.column_stack([_distance(slopes, one, table) for one in at.tolist()]) / np.where(

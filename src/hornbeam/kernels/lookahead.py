@@ -9,7 +9,6 @@ from hornbeam.kernels import _native
 from hornbeam.typing import Bools, Indices
 
 MOST_CODES = 255  #: codes of a feature, without that of a missing value
-MOST_TERMS = 3  #: terms of a leaf
 UNIT_VALUE = 256  #: value of an indicator, and largest absolute value of a numeric feature
 
 

@@ -193,7 +193,7 @@ class Distillation:
         held_out = _held_out(table.n_rows, rows.n_rows)
         known = np.arange(held_out[0])
         search = SearchRows.of(rows.take(known), predictions[known], n_jobs, counted[known])
-        real = table, _truth(table), _n_units(table)
+        real = table, table.truth, _n_units(table)
         if leaves is None or leaves > MOST_SEARCHED:
             student = self._grow(rows, predictions, n_jobs)
             return student._replace(model=self._terms(student.skeleton).fit(student.skeleton, search, *real))
@@ -260,13 +260,6 @@ def _held_out(n_real: int, n_rows: int) -> NDArray[np.intp]:
 def _n_units(table: Table) -> int:
     """Count the groups of the rows, or the different rows."""
     return table.n_groups or len(np.unique(value_hash(table.columns, target_bits(table))))
-
-
-def _truth(table: Table) -> Floats:
-    """Return a column for each class, 1 or 0, or one column with the target."""
-    if table.numeric_target is not None:
-        return table.numeric_target.values[:, None]
-    return np.eye(table.schema.n_classes)[table.target]
 
 
 def _predictions(table: Table, skeleton: Skeleton, model: NodeModel, rows: Table, n_jobs: int) -> Floats:

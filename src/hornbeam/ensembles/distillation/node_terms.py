@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.distillation.search_rows import SearchRows, relative_weights
+from hornbeam.ensembles.distillation.search_rows import SearchRows, mean_and_deviation, relative_weights
 from hornbeam.kernels.elementary import dot, exp, row_sums
 from hornbeam.kernels.terms import EndedRows, Fitting, Selecting, fit_base
 from hornbeam.tree.route import route
@@ -169,10 +169,8 @@ def _location(labels: Floats) -> tuple[float, float]:
     largest = float(np.abs(labels).max(initial=0.0))
     if labels.shape[1] > 1 or largest == 0.0:
         return 0.0, 1.0
-    scaled = labels[:, 0] / largest
-    mean = dot(scaled, np.ones(len(scaled))) / len(scaled)
-    centred = scaled - mean
-    return mean * largest, max(sqrt(dot(centred, centred) / len(scaled)), _LEAST_DEVIATION) * largest
+    mean, deviation = mean_and_deviation(labels[:, 0] / largest)
+    return mean * largest, max(deviation, _LEAST_DEVIATION) * largest
 
 
 def _noise(search: SearchRows, truth: Floats, scale: float) -> float:

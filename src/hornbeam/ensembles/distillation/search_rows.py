@@ -209,7 +209,7 @@ def _standardised(means: Floats) -> Floats:
     if largest == 0.0:
         return means
     scaled = means / largest
-    centre, deviation = _mean_and_deviation(scaled[:, 0])
+    centre, deviation = mean_and_deviation(scaled[:, 0])
     if deviation == 0.0:
         return np.zeros_like(scaled)
     standardised: Floats = np.clip((scaled - centre) / (_WIDEST * deviation), -1.0, 1.0)
@@ -237,7 +237,7 @@ def _standard_values(column: Floats, codes: NDArray[np.uint8], n_codes: int) -> 
     value = np.clip(value, -largest, largest) / largest  # an infinite value counts as the largest finite one
     size = np.bincount(code, minlength=n_codes)
     total = np.bincount(code, value, minlength=n_codes)
-    centre, deviation = _mean_and_deviation(value)
+    centre, deviation = mean_and_deviation(value)
     if deviation == 0.0:
         return np.zeros(n_codes)
     standard = (total / np.maximum(size, 1) - centre) / deviation
@@ -245,7 +245,8 @@ def _standard_values(column: Floats, codes: NDArray[np.uint8], n_codes: int) -> 
     return np.where(size > 0, np.rint(clipped / _DEVIATIONS * UNIT_VALUE), 0.0)
 
 
-def _mean_and_deviation(values: Floats) -> tuple[float, float]:
+def mean_and_deviation(values: Floats) -> tuple[float, float]:
+    """Return the mean and the standard deviation, summed in order."""
     mean = dot(values, np.ones(len(values))) / len(values)
     centred = values - mean
     return mean, sqrt(dot(centred, centred) / len(values))

@@ -13,7 +13,6 @@ from hornbeam.ensembles.boosting.losses import Loss, SquaredError, class_loss
 from hornbeam.ensembles.boosting.trainer import Boosting
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.forest.forest import Forest
-from hornbeam.ensembles.forest.out_of_bag import truth_of
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
 from hornbeam.growing.leafwise import Leafwise
 from hornbeam.kernels.elementary import dot, row_dots
@@ -115,7 +114,7 @@ def _fit_boosted(
 
 def _best_share(forest: Floats, boosted: Floats, table: Table) -> float:
     """Find the share of least squared error on held-out rows, the smallest on a tie."""
-    truth = truth_of(table)
+    truth = table.truth
     weight = np.ones(table.n_rows) if table.weight is None else table.weight.astype(np.float64)
     weight = weight / dot(weight, np.ones(table.n_rows))
     best, least = 0.0, np.inf

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from hornbeam.data.fixed_point import power_of_two_unit
 from hornbeam.data.numeric_target import largest_size
-from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.kernels.elementary import dot, row_dots
@@ -103,7 +102,7 @@ class OutOfBag:
         distinct, weight = self._rows_to_choose_by()
         if not len(distinct):
             return 0
-        error = self._mean(distinct) - truth_of(self.rows.table.take(self.begin[distinct]))[:, None, :]
+        error = self._mean(distinct) - self.rows.table.take(self.begin[distinct]).truth[:, None, :]
         losses = [dot(weight, row_dots(each, each)) for each in np.moveaxis(error, 1, 0)]
         return int(np.argmin(losses))
 
@@ -133,10 +132,3 @@ class OutOfBag:
     def _mean(self, distinct: NDArray[np.intp]) -> Floats:
         mean: Floats = self.total[distinct] / self.n_votes[distinct, None, None] * self.unit
         return mean
-
-
-def truth_of(table: Table) -> Floats:
-    """Return the perfect prediction of each row: class indicators, or the numeric target."""
-    if table.numeric_target is not None:
-        return table.numeric_target.values[:, None]
-    return np.eye(table.schema.n_classes)[table.target]
