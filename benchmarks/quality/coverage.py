@@ -5,8 +5,10 @@ python -m benchmarks.quality.coverage run --settings readable,slopes=2 --seed 10
 python -m benchmarks.quality.coverage show benchmarks/results/coverage/*.jsonl
 
 Rows are drawn from a known p(class | x), or a known mean and noise; a tree is fitted; the truth of a leaf is the mean
-of p, or of the mean, over fresh rows that come to it. `run` writes a line for each trial, and goes on where the file
-ends. Trees with an explicit smoothing are calibrated by `calibrate_intervals`, unless `--as-fitted` is given.
+of p, or of the mean, over fresh rows that come to it, and its bounds are the means of theirs. `of_rows` is the share of
+fresh rows whose own p is within their bounds: a tree without terms promises that of a leaf alone. `run` writes a line
+for each trial, and goes on where the file ends. Trees with an explicit smoothing are calibrated by
+`calibrate_intervals`, unless `--as-fitted` is given.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.explain.intervals import predict_interval
 from hornbeam.tree import Table
 from hornbeam.tree.route import route
 
@@ -198,17 +200,24 @@ def trial(name: str, n: int, setting: str, seed: int, as_fitted: bool) -> dict[s
     truth = world.truth(fresh)
     if world.noise is None:
         truth = truth[:, list(tree.schema.classes)]
-    node = route(tree.skeleton, Table.read(fresh, schema=tree.schema))
+    table = Table.read(fresh, schema=tree.schema)
+    node = route(tree.skeleton, table)
     rows = np.bincount(node, minlength=tree.n_nodes)
     leaf = tree.skeleton.is_leaf & (rows > 0)
-    sums = np.column_stack([np.bincount(node, column, minlength=tree.n_nodes) for column in truth.T])
-    true = sums[leaf] / rows[leaf][:, None]
-    low, high = (bound[leaf] for bound in interval(tree, 0.9))
+    low, high = predict_interval(tree, table, 0.9)
+    of_rows = float(((low <= truth) & (truth <= high)).mean())
+    true, low, high = (
+        np.column_stack([np.bincount(node, column, minlength=tree.n_nodes) for column in values.T])[leaf]
+        / rows[leaf][:, None]
+        for values in (truth, low, high)
+    )
     missed = np.maximum(low - true, 0) + np.maximum(true - high, 0)
     last = tree.history[-1]
     return {
         "leaves": int(leaf.sum()),
+        "terms": len(tree.slopes),
         "covered": round(float((missed == 0).mean()), 4),
+        "of_rows": round(of_rows, 4),
         "width": round(float((high - low).mean()), 5),
         "score": round(float((high - low + 20 * missed).mean()), 5),
         **(dict(last.parameters) if last.name == "interval-calibration" else {}),
@@ -247,8 +256,8 @@ def cells(lines: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, float]
     for key, trials in grouped.items():
         leaves = np.array([line["leaves"] for line in trials], float)
         means[key] = {"trials": len(trials), "leaves": leaves.mean()} | {
-            name: float(leaves @ [line[name] for line in trials] / leaves.sum())
-            for name in ("covered", "width", "score")
+            name: float(leaves @ [line.get(name, np.nan) for line in trials] / leaves.sum())
+            for name in ("covered", "of_rows", "width", "score")
         }
     return means
 
@@ -257,7 +266,7 @@ def show(options: argparse.Namespace) -> None:
     tables = [cells(read([path])) for path in options.files]
     print(
         f"{'world':13} {'rows':>6} {'setting':17}",
-        *(f"| leaves covered  width  score {path.stem}" for path in options.files),
+        *(f"| leaves covered   rows  width  score {path.stem}" for path in options.files),
     )
     for key in sorted(tables[0], key=lambda key: (list(WORLDS).index(key[0]), *key[1:])):
         parts = [f"{key[0]:13} {key[1]:>6} {key[2]:17}"]
@@ -266,7 +275,8 @@ def show(options: argparse.Namespace) -> None:
             if cell:
                 outside = " " if 0.85 <= cell["covered"] <= 0.97 else "*"
                 parts.append(
-                    f"{cell['leaves']:6.1f} {cell['covered']:6.3f}{outside} {cell['width']:6.3f} {cell['score']:6.3f}"
+                    f"{cell['leaves']:6.1f} {cell['covered']:6.3f}{outside} {cell['of_rows']:6.3f} "
+                    f"{cell['width']:6.3f} {cell['score']:6.3f}"
                 )
         print(" | ".join(parts))
     for path, table in zip(options.files, tables, strict=True):

@@ -47,7 +47,7 @@ class Regression {
             const size_t before = end.terms.size();
             std::vector<double> values(n * (before + 1));
             for (int64_t i = 0; i < n; ++i) {
-                std::copy_n(&end.values[i * before], before, &values[i * (before + 1)]);
+                std::copy_n(end.values.data() + i * before, before, &values[i * (before + 1)]);
                 values[i * (before + 1) + before] = value(begin + i);
             }
             end.values = std::move(values);
@@ -118,7 +118,7 @@ class Regression {
             for (size_t c = 0; c < k; ++c) score[c] = at[e * k + c] / scale(end.share);
             if (rows_.offset)
                 for (size_t c = 0; c < k; ++c) score[c] += rows_.offset[(rows_.start[e] + i) * k + c];
-            const double* value = &end.values[i * m];
+            const double* value = end.values.data() + i * m;
             for (size_t t = 0; t < m; ++t)
                 for (size_t c = 0; c < k; ++c) score[c] += value[t] * slope_[t * k + c];
         }
@@ -158,7 +158,7 @@ class Regression {
             const int64_t begin = rows_.start[e];
             for (int64_t i = 0; i < rows_.start[e + 1] - begin; ++i) {
                 const double weight = rows_.weight[begin + i];
-                const double *label = &rows_.label[(begin + i) * k], *value = &end.values[i * m];
+                const double *label = &rows_.label[(begin + i) * k], *value = end.values.data() + i * m;
                 double* error = &prediction_[i * k];
                 double loss = 0;
                 for (size_t c = 0; c < k; ++c) {

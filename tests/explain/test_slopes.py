@@ -154,21 +154,38 @@ def test_factors_are_ratios_of_odds(data):
 # ---------------------------------------------------------------------------------------------- intervals
 
 
-def test_bounds_move_with_the_prediction():
-    """The odds of `bad` are multiplied by 4 · exp(0.2): those of both bounds too."""
-    table = Table.read([LATE], schema=lending().schema)
-    low, high = (bound[0, 1] for bound in predict_interval(lending(), table))
+def test_bounds_move_with_the_prediction_and_widen_with_the_distance():
+    """Two late payments of a range of 4 above the centre 1, one year of a range of 12 below the centre 25."""
+    table = Table.read([LATE, [1, 25, "clerk", "B"]], schema=lending().schema)
+    low, high = (bound[:, 1] for bound in predict_interval(lending(), table))
     base_low, base_high = (bound[1, 1] for bound in interval(lending()))
-    factor = 4 * math.exp(0.2)
-    for found, base in ((low, base_low), (high, base_high)):
-        assert found / (1 - found) == pytest.approx(factor * base / (1 - base))
-    assert str(one(lending(), LATE)).startswith("bad 0.550, 90 % interval 0.438 to 0.647\n")
+    assert (low[1], high[1]) == pytest.approx((base_low, base_high))  # at the centres
+    late = 0.5**2 / (0.25 * 0.75 * 2 / 3)
+    age = (1 / 12) ** 2 / (7 / 12 * 5 / 12 * 2 / 3)
+    wider = math.sqrt(1 + 100 * (late + age) / 100)
+    odds = 0.25 * 4 * math.exp(0.2)
+    for found, base in ((low[0], base_low), (high[0], base_high)):
+        ratio = (base / (1 - base) / 0.25) ** wider
+        assert found / (1 - found) == pytest.approx(odds * ratio)
 
 
-def test_bounds_of_a_mean_move_by_the_same_amount():
+def test_a_slope_of_more_rows_widens_less():
+    """A category of the root, known from 200 rows: 1/2 from its centre, variance 1/4. The leaf has 100 rows."""
+    tree = everybody()
+    table = Table.read([[1, 24, "manager", "B"]], schema=tree.schema)
+    low, _ = predict_interval(tree, table)
+    base_low, _ = interval(tree)
+    odds = base_low[1, 1] / (1 - base_low[1, 1]) / 0.25
+    wider = math.sqrt(1 + 100 * (0.5**2 / 0.25) / 200)
+    assert low[0, 1] / (1 - low[0, 1]) == pytest.approx(0.25 * 2 * odds**wider)
+
+
+def test_bounds_of_a_mean_widen_by_the_same_factor():
     table = Table.read([LATE], schema=income().schema)
     low, high = predict_interval(income(), table)
-    assert (low.item(), high.item()) == pytest.approx([bound.item(1) - 22.5 for bound in interval(income())])
+    moved, (below, above) = predict_rows(income(), table), (bound[1] for bound in interval(income()))
+    assert high - moved == pytest.approx(moved - low)
+    assert ((high - low) > 1.2 * (above - below)).all()
 
 
 @given(st.data())

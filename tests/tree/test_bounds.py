@@ -42,22 +42,25 @@ unit = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300, 1 - 2**-53]
 
 
 @given(
-    st.tuples(unit, unit, unit).map(sorted), st.one_of(st.floats(-30, 30), st.sampled_from([-800.0, 800.0]))
+    st.tuples(unit, unit, unit).map(sorted),
+    st.one_of(st.floats(-30, 30), st.sampled_from([-800.0, 800.0])),
+    st.sampled_from([1.0, 1.5, 1e6]),
 )
-def test_moved_bounds_hold_the_moved_rate(rates, change):
+def test_moved_bounds_hold_the_moved_rate(rates, change, wider):
     low, base, high = (np.array([rate]) for rate in rates)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         odds = np.exp(change)
         moved = base if base[0] in (0.0, 1.0) else 1 / (1 + (1 - base) / (base * odds))
-    below, above = moved_rate_bounds(low, high, base, moved)
+    below, above = moved_rate_bounds(low, high, base, moved, np.array([wider]))
     assert 0 <= below <= moved <= above <= 1
-    if low[0] > 1e-6 and high[0] < 1 - 1e-6 and abs(change) < 10:
+    if low[0] > 1e-6 and high[0] < 1 - 1e-6 and abs(change) < 10 and wider < 2:
         for bound, found in ((low, below), (high, above)):
-            np.testing.assert_allclose(found, 1 / (1 + (1 - bound) / (bound * odds)), rtol=1e-8)
+            ratio = bound / (1 - bound) / (base / (1 - base))
+            np.testing.assert_allclose(found / (1 - found), moved / (1 - moved) * ratio**wider, rtol=1e-6)
 
 
 def test_bounds_that_nothing_moves_stay():
     low, base, high = np.array([0.0, 0.2, 0.8]), np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.9, 1.0])
-    below, above = moved_rate_bounds(low, high, base, base)
+    below, above = moved_rate_bounds(low, high, base, base, np.ones(3))
     np.testing.assert_allclose(below, low)
     np.testing.assert_allclose(above, high)

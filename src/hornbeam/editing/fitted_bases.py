@@ -200,26 +200,14 @@ def refitted_terms(tree: Tree, at: NDArray[np.intp], table: Table) -> Slopes:
         label, weight = table.truth, table.row_weights
         score = score + (tree.belief if tree.is_regression else log(np.maximum(tree.belief, _LEAST)))[stops]
     width = slopes.high[at] - slopes.low[at]
-    values = np.column_stack([_distance(slopes, one, table) for one in at.tolist()]) / np.where(
-        width > 0, width, 1.0
-    )
+    distances = [slopes.distances(one, table.columns[slopes.feature.item(one)]) for one in at.tolist()]
+    values = np.column_stack(distances) / np.where(width > 0, width, 1.0)
     _, fitted = FitRows.of(score, label, weight, group, values).fit(
         len(groups) if free else 0, tree.is_regression
     )
     slope = slopes.slope.copy()
     slope[at] = fitted / np.where(width > 0, width, 1.0)[:, None]
     return slopes_where(slopes, np.ones(len(slopes), dtype=bool), slope=slope)
-
-
-def _distance(slopes: Slopes, at: int, table: Table) -> Floats:
-    """Return the distance of each row from the centre of a term, 0 where the value is missing."""
-    column, category = table.columns[slopes.feature.item(at)], slopes.category.item(at)
-    centre = slopes.centre.item(at)
-    if category >= 0:
-        return np.where(column == -1, 0.0, (column == category) - centre)
-    limited = np.clip(column, slopes.low.item(at), slopes.high.item(at))
-    distance: Floats = np.nan_to_num(limited - centre, nan=0.0)
-    return distance
 
 
 def slopes_where(slopes: Slopes, kept: Bools, **changed: Floats) -> Slopes:

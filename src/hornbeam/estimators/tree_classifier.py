@@ -212,8 +212,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         """Compute an interval for each probability of `predict_proba`.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
-        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. With slopes the
-        promise is about rows at the centres of the terms of their path: slopes count as known.
+        `calibrate_intervals`. Without calibration they can be far too narrow or too wide. With terms the
+        promise is about rows of the node with the same values of the terms: the interval is wider, the farther they
+        are from the centres, because slopes are estimates too.
 
         Parameters
         ----------

@@ -178,8 +178,8 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         """Compute an interval for each mean of `predict`; single rows vary more.
 
         The intervals are calibrated by `fit` if smoothing is cross-fitted or the tree has a teacher, and else by
-        `calibrate_intervals`. With slopes the promise is about rows at the centres of the terms of
-        their path: slopes count as known.
+        `calibrate_intervals`. With terms the promise is about rows of the node with the same values of the terms:
+        the interval is wider, the farther they are from the centres, because slopes are estimates too.
 
         Parameters
         ----------

@@ -4,14 +4,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.smoothing.interval_calibration import interval
+from hornbeam.smoothing.interval_calibration import effective_size, interval
 from hornbeam.tree.evidence.base_rate import adjust_bound_to_rates
 from hornbeam.tree.evidence.fractional import next_slots
 from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.statistics import moved_rate_bounds
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import descendants
 from hornbeam.typing import Floats
+
+_OF_NUMBERS = 2 / 3  # variance of the values of a term, relative to the largest possible one
+_LEAST_VARIANCE, _LEAST_ROWS = 1e-6, 1e-3  # below, the interval has every rate
 
 
 def predict_interval(
@@ -24,22 +28,49 @@ def predict_interval(
     The interval of a row is that of the node where it stops. If a missing value goes to every child, it is the mean of
     the bounds of the children, weighted by their evidence: that assumes errors in the same direction, so it is the
     widest possible interval of the average. With terms on its path the bounds move with the prediction of the row:
-    their odds by the same factor, or their mean by the same amount. The slopes count as known.
+    their odds by the same factor, or their mean by the same amount. They are wider, the farther the row is from the
+    centres of these terms (`_widening`).
     """
     nodes = stops(tree, table, n_jobs)
     bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read
     bounds[nodes] = np.hstack([*interval(tree, level, nodes), tree.belief[nodes]])
     low, high, belief = np.split(predict_rows(tree, table, n_jobs, node_values=bounds), 3, axis=1)
     if len(tree.slopes):
-        moved = predict_rows(tree, table, n_jobs)
+        moved, wider = predict_rows(tree, table, n_jobs), _widening(tree, table, n_jobs)[:, None]
         if tree.is_regression:
-            low, high = np.minimum(low + (moved - belief), moved), np.maximum(high + (moved - belief), moved)
+            low, high = moved - wider * (belief - low), moved + wider * (high - belief)
         else:
-            low, high = moved_rate_bounds(low, high, belief, moved)
+            low, high = moved_rate_bounds(low, high, belief, moved, wider)
         belief = moved
     if factors is None:
         return low, high
     return adjust_bound_to_rates(low, belief, factors), adjust_bound_to_rates(high, belief, factors)
+
+
+def _widening(tree: Tree, table: Table, n_jobs: int) -> Floats:
+    """Compute how many times as wide the interval of each row is as that of a row at the centres of its terms.
+
+    As in a regression, the variance of a prediction is that of the base and of each slope times the squared distance
+    from its centre. A base is known from the s rows of its node, a slope from those of the node of its term, where the
+    values have a variance v: the factor is the root of ``1 + s * (distance² / (s_term * v) + ...)``. A tree does not
+    keep v. Of values between two ends with this mean the largest possible one is (centre - low) * (high - centre),
+    which categories have; of numbers two thirds of it are taken.
+    """
+    slopes, size = tree.slopes, effective_size(tree)
+    stop, added = route(tree.skeleton, table, n_jobs), np.zeros(table.n_rows)
+    for term, node in enumerate(slopes.node.tolist()):
+        below = np.zeros(tree.n_nodes, np.bool_)
+        below[descendants(tree.skeleton, node)] = True
+        rows = np.flatnonzero(below[stop])
+        length = slopes.high.item(term) - slopes.low.item(term)
+        centre = (slopes.centre.item(term) - slopes.low.item(term)) / length if length > 0 else 0.5
+        variance = centre * (1 - centre) * (_OF_NUMBERS if slopes.category.item(term) < 0 else 1.0)
+        distance = slopes.distances(term, table.columns[slopes.feature.item(term)][rows])
+        distance /= length if length > 0 else 1.0
+        added[rows] += np.square(distance) / (
+            max(variance, _LEAST_VARIANCE) * max(size.item(node), _LEAST_ROWS)
+        )
+    return np.sqrt(1 + size[stop] * added)
 
 
 def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:

@@ -240,6 +240,22 @@ class Slopes:
         node = np.repeat(np.arange(skeleton.n_nodes, dtype=np.int32), every)
         return Slopes(node, *[array[at] for array in self.arrays[1:]])
 
+    def distances(self, at: int, column: NDArray[np.generic]) -> Floats:
+        """Return how far each value of the feature of a term is from the centre: what the slope is multiplied by.
+
+        Examples
+        --------
+        >>> slopes = Slopes.of([0], [0], low=[20], high=[60], centre=[35], slope=[[0.1]])
+        >>> slopes.distances(0, np.array([10.0, 36.0, 90.0, np.nan])).tolist()
+        [-15.0, 1.0, 25.0, 0.0]
+        """
+        category, centre = self.category.item(at), self.centre.item(at)
+        if category >= 0:
+            return np.where(column == -1, 0.0, (column == category) - centre)
+        limited = np.clip(column, self.low.item(at), self.high.item(at))
+        distance: Floats = np.nan_to_num(limited - centre, nan=0.0)
+        return distance
+
     def __repr__(self) -> str:
         terms, nodes = len(self), len(self.nodes)
         if not terms:

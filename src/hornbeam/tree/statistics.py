@@ -11,6 +11,7 @@ from hornbeam.kernels.elementary import beta_cdf, beta_quantile, exp, log, stude
 from hornbeam.typing import Bools, Floats
 
 _PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 or 1 is never certain
+_LARGEST = 700.0  # difference of log-odds: exp of it is finite
 _TOLERANCE = 1e-6  # of both C4.5 and J48
 # C4.5 interpolates the normal deviate in this table.
 _LEVELS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
@@ -51,20 +52,28 @@ def rate_in_bounds(belief: Floats, size: Floats, truth: Floats, level: float = 0
     return within
 
 
-def moved_rate_bounds(low: Floats, high: Floats, base: Floats, moved: Floats) -> tuple[Floats, Floats]:
-    """Move bounds of the rates of a leaf as the terms of a row have moved the rates: the odds by the same factor.
+def moved_rate_bounds(
+    low: Floats, high: Floats, base: Floats, moved: Floats, wider: Floats
+) -> tuple[Floats, Floats]:
+    """Move bounds of the rates of a leaf as the terms of a row have moved the rates, and widen them.
 
-    `base` are the rates of the leaf, within the bounds, `moved` those after the terms;
-    ``0 <= low <= moved <= high <= 1``. For two classes the bounds are the softmax of the old ones with the same terms.
-    A bound of 0 or 1 stays, and so do the bounds of a rate of 0 or 1, which no term moves.
+    `base` are the rates of the leaf, within the bounds, `moved` those after the terms. The odds of a bound, divided by
+    those of the rate, are raised to the power `wider`, which is at least 1: in log-odds the bounds are that many times
+    as far from the rate. ``0 <= low <= moved <= high <= 1``. A bound of 0 or 1 stays, and so do the bounds of a rate of
+    0 or 1, which no term moves.
     """
-    return np.minimum(_moved(low, base, moved), moved), np.maximum(_moved(high, base, moved), moved)
+    return (
+        np.minimum(_moved(low, base, moved, wider), moved),
+        np.maximum(_moved(high, base, moved, wider), moved),
+    )
 
 
-def _moved(bound: Floats, base: Floats, moved: Floats) -> Floats:
-    yes = bound * moved * (1 - base)
-    total = yes + (1 - bound) * (1 - moved) * base
-    found: Floats = np.divide(yes, total, out=bound.copy(), where=total > 0)
+def _moved(bound: Floats, base: Floats, moved: Floats, wider: Floats) -> Floats:
+    inside = (bound > 0) & (bound < 1) & (base > 0) & (base < 1)
+    a, b = np.where(inside, bound, 0.5), np.where(inside, base, 0.5)
+    apart = wider * (log(a) - log(1 - a) - log(b) + log(1 - b))
+    yes = moved * exp(np.clip(apart, -_LARGEST, _LARGEST))
+    found: Floats = np.divide(yes, yes + (1 - moved), out=bound.copy(), where=inside)
     return found
 
 
