@@ -57,7 +57,7 @@ _GLOBAL_TERMS = 8  # what they leave, the second tree is grown on
 ROWS_PER_LEAF, LEAST_LEAVES = 10, 16  #: without a limit a tree has a leaf for so many rows, or so many leaves
 _LEAST_GLOBAL = 3e-4  # of the distance to the teacher, that each of these explains
 _LEAST_PROBABILITY = 1e-6  # of a prediction that is compared with the teacher
-_MOST_VALUES = 50_000_000  # of the rows with differences, which count once for each class
+_MOST_VALUES = 20_000_000  # of the rows with differences, which count once for each class
 _BATCH = 10_000  # rows per call of the teacher: each call costs time, each row memory
 
 
@@ -217,27 +217,19 @@ class Distillation:
             return self._find(0, search, table, n_jobs)
         held_out = _held_out(table.n_rows, rows.n_rows)
         known = np.arange(held_out[0])
-        search = SearchRows.of(rows.take(known), predictions[known], n_jobs, counted[known])
+        taught, labels, unseen = rows.take(known), predictions[known], rows.take(held_out)
+        search = SearchRows.of(taught, labels, n_jobs, counted[known])
         real = table, table.truth, _n_units(table)
-        root, unseen = Skeleton.leaf(), rows.take(held_out)
+        root = Skeleton.leaf()
         everywhere = NodeTerms(_GLOBAL_TERMS, _LEAST_GLOBAL).fit(root, search, *real)
-
-        def explained(some: Table) -> Floats:
-            return _predictions(table, root, everywhere, some, n_jobs)
-
         if self._is_searched:
-            left = search.with_differences(explained(search.table))
+            left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
             goals = (self.slopes, search), (0, left)
             students = [self._find(slopes, goal, table, n_jobs) for slopes, goal in goals]
         else:
-            some = rows.take(thinned := _thinned(known, predictions.shape[1] * table.schema.n_features))
-            goal = predictions[thinned]
-            left = goal - explained(some)
-            labels, scale = shifted(left)
-            before = max(_variance(some, goal) - _variance(some, left), 0.0)
             students = [
-                self._grow(table, rows.take(known), predictions[known], n_jobs),
-                self._grow(table, some, labels, n_jobs, scale, before / scale**2),
+                self._grow(table, taught, labels, n_jobs),
+                self._grow_beside(everywhere, table, taught, labels, n_jobs),
             ]
         terms = everywhere.slopes if self.slopes == 0 else None
         losses = []
@@ -305,6 +297,17 @@ class Distillation:
         student = CostComplexity(path.alphas[chosen])(tree)
         return _Student(student.skeleton, student.gain)
 
+    def _grow_beside(
+        self, everywhere: NodeModel, table: Table, rows: Table, labels: Floats, n_jobs: int
+    ) -> "_Student":
+        """Grow a tree on what terms of all rows leave of the labels."""
+        some = _thinned(rows.n_rows, labels.shape[1] * table.schema.n_features)
+        rows, labels = rows.take(some), labels[some]
+        left = labels - _predictions(table, Skeleton.leaf(), everywhere, rows, n_jobs)
+        explained = max(_variance(rows, labels) - _variance(rows, left), 0.0)
+        goal, scale = shifted(left)
+        return self._grow(table, rows, goal, n_jobs, scale, explained / scale**2)
+
     def _enough(self, skeleton: Skeleton, table: Table, least: float) -> tuple[Skeleton, NDArray[np.intp]]:
         """Take out splits and branches of too few real rows; also return where each node comes from."""
         weight = count_rows(skeleton, table).weight_in_rows
@@ -332,10 +335,10 @@ def _held_out(n_real: int, n_rows: int) -> NDArray[np.intp]:
     return np.arange(n_rows - n, n_rows)
 
 
-def _thinned(known: NDArray[np.intp], n_values: int) -> NDArray[np.intp]:
-    """Draw some of the rows, at equal distances, if all have too many values."""
-    n = min(len(known), max(1, _MOST_VALUES // n_values))
-    return known[np.arange(n) * len(known) // n]
+def _thinned(n_rows: int, n_values: int) -> NDArray[np.intp]:
+    """Draw rows at equal distances: all, unless they have too many values."""
+    n = min(n_rows, max(1, _MOST_VALUES // n_values))
+    return np.arange(n) * n_rows // n
 
 
 def _n_units(table: Table) -> int:
