@@ -54,7 +54,8 @@ _LEAST_SPLIT = 2.0  # rows of a node that is split, unless more are wanted
 _HELD_OUT = 0.15  # of the synthetic rows: the form of the terms is chosen on these
 _MOST_HELD_OUT = 4_000
 _GLOBAL_TERMS = 8  # what they leave, the second tree is grown on
-ROWS_PER_LEAF, LEAST_LEAVES = 10, 16  #: without a limit a tree has a leaf for so many rows, or so many leaves
+_ROWS_PER_LEAF = 10  # of a tree without a limit of leaves
+_LEAST_LEAVES = 16  # that such a tree may have in any case
 _LEAST_GLOBAL = 3e-4  # of the distance to the teacher, that each of these explains
 _LEAST_PROBABILITY = 1e-6  # of a prediction that is compared with the teacher
 _MOST_VALUES = 20_000_000  # of the rows with differences, which count once for each class
@@ -247,7 +248,7 @@ class Distillation:
 
     def _most_leaves(self, table: Table) -> int:
         """Return the largest number of leaves of a tree for these real rows."""
-        return self.max_leaf_nodes or max(LEAST_LEAVES, _n_units(table) // ROWS_PER_LEAF)
+        return self.max_leaf_nodes or max(_LEAST_LEAVES, _n_units(table) // _ROWS_PER_LEAF)
 
     def _find(self, slopes: int, search: SearchRows, table: Table, n_jobs: int) -> "_Student":
         """Search for a tree with this many terms in each leaf."""
@@ -278,7 +279,7 @@ class Distillation:
     ) -> "_Student":
         """Grow a tree of any size, and prune it.
 
-        Labels were divided by `scale`; terms have `explained` so much of the squared distance before.
+        Labels were divided by `scale`; `explained` is the squared distance that terms explain, in the same scale.
         """
         least = max(self.min_rows, self.min_share * rows.n_rows)
         gain = self.grower.min_impurity_decrease / scale**2
