@@ -21,7 +21,8 @@ X_new, y_new = make_moons(4000, noise=0.3, random_state=1)
 # Three who know
 # --------------
 # The default tree is grown on 400 rows. The forest of a hundred trees is the teacher. The distilled tree is grown on
-# 12,000 new rows that the forest labelled, and pruned until it keeps 98 % of what the largest tree could tell apart.
+# 12,000 new rows that the forest labelled, and pruned until it keeps 98 % of what the largest tree could tell apart, or
+# has a leaf for each ten rows. Terms at its root change the probabilities with the value of each feature.
 
 default = TreeClassifier().fit(X, y)
 forest = ForestClassifier(oob_score=True).fit(X, y)
@@ -54,10 +55,13 @@ plt.show()
 # %%
 # How small
 # ---------
-# Fidelity is what to trade: a tree of a few leaves, or one that follows its teacher.
+# Without terms and without a limit, fidelity is what to trade: a tree of a few leaves, or one that follows its teacher.
 
 fidelities = [0.8, 0.9, 0.95, 0.98, 1.0]
-students = [TreeClassifier(teacher=forest, fidelity=fidelity).fit(X, y) for fidelity in fidelities]
+students = [
+    TreeClassifier(teacher=forest, slopes=0, max_leaf_nodes=10_000, fidelity=fidelity).fit(X, y)
+    for fidelity in fidelities
+]
 leaves = [student.tree_.n_leaves for student in students]
 losses = [probability_rmse(y_new, student.predict_proba(X_new)) for student in students]
 

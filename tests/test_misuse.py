@@ -246,3 +246,10 @@ def test_a_wrong_parameter_is_refused_by_fit(kind):
         else:
             accepted.append(name)
     assert accepted == []
+
+
+@pytest.mark.parametrize("more", [{"preset": "readable"}, {"teacher": "ensemble"}])
+def test_a_wrong_parameter_is_refused_with_a_teacher(more):
+    for name in set(hornbeam.TreeClassifier().get_params()) - set(more):
+        with pytest.raises(HornbeamError, match=name):
+            hornbeam.TreeClassifier(**more, **{name: object()}).fit(X, Y)

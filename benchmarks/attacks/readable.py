@@ -1,4 +1,4 @@
-"""Random fits of readable trees: taught by an ensemble or by a given forest, with slopes in the leaves."""
+"""Random fits of trees with a teacher, an ensemble or a given forest: readable ones, and ones without a limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attacks.fits import KINDS, NEEDS, draw_fit, drawable, judge_fit
-from hornbeam.estimators.parameters.recipes import _USED
+from hornbeam.estimators.parameters.recipes import _GROWN, _USED
 
 __all__ = ["IN_CI", "LIMIT", "NEEDS", "draw", "judge"]
 
@@ -16,8 +16,10 @@ IN_CI, LIMIT, MEMORY = 10, 90.0, 1024
 
 def draw(rng: np.random.Generator) -> dict[str, Any]:
     name = str(rng.choice(["TreeClassifier", "TreeRegressor"], p=[0.7, 0.3]))
-    used = [one for one in drawable(KINDS[name]) if one in _USED or rng.random() < 0.02]
-    return draw_fit(rng, name, {"preset": "readable"}, used)
+    always = {"preset": "readable"} if rng.random() < 0.7 else {"teacher": "ensemble"}
+    wanted = _USED if "preset" in always else _USED | _GROWN.keys() | {"pruning"}
+    used = [one for one in drawable(KINDS[name]) if one in wanted or rng.random() < 0.02]
+    return draw_fit(rng, name, always, used)
 
 
 def judge(case: dict[str, Any]) -> str | None:

@@ -97,7 +97,7 @@ def test_soft_rows_grow_the_regression_tree_of_the_probabilities():
 
 def test_the_tree_is_close_to_its_teacher():
     table = smooth()
-    tree = Distillation().fit(table, oracle(table))
+    tree = Distillation(max_leaf_nodes=1000).fit(table, oracle(table))
     new = smooth(seed=9, n=2000)
     truth = oracle(new)(np.repeat(np.arange(2000)[:, None], 2, axis=1))
     assert np.sqrt(((predict_rows(tree, new) - truth) ** 2).mean()) < 0.08

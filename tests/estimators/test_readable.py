@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
 import hornbeam
@@ -296,26 +297,147 @@ def test_few_rows_of_many_classes_have_a_forest_as_teacher():
     assert process_time() - begin < 10
 
 
-def test_a_least_number_of_rows_needs_a_limit_of_leaves():
-    for leaves in (100, None):
-        model = TreeClassifier(teacher="ensemble", min_samples_leaf=5, max_leaf_nodes=leaves)
-        with pytest.raises(ParameterError, match="uses it up to max_leaf_nodes=64"):
-            model.fit(*IRIS)
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"criterion": "entropy"}, "squared distance to the teacher, which is 'gini'"),
+        ({"smoothing": "laplace"}, "The teacher's mean prediction at each node takes the place of smoothing"),
+        ({"tolerance": 0.1}, "pruned by its fidelity to the teacher"),
+        ({"pruning": "collapse"}, "pruning=None is fidelity=1.0"),
+        ({"missing": "fractional"}, "need each row at one node"),
+        (
+            {"forced_splits": {"feature": 0, "threshold": 1.0}},
+            "its splits are those that explain the teacher",
+        ),
+    ],
+)
+@pytest.mark.parametrize("leaves", [4, None])
+def test_parameters_without_a_use_are_refused_with_a_reason(parameters, reason, leaves):
+    tree = TreeClassifier(teacher="ensemble", max_leaf_nodes=leaves, **parameters)
+    with pytest.raises(ParameterError, match=f"(?i)a tree with a teacher does not use it; .*{reason}"):
+        tree.fit(*IRIS)
 
 
 @pytest.mark.parametrize(
-    "parameters",
+    ("parameters", "reason"),
     [
-        {"criterion": "gini"},
-        {"smoothing": "laplace"},
-        {"tolerance": 0.1},
-        {"min_samples_split": 5},
-        {"pruning": None},
+        ({"nominal_split": "multiway"}, "makes two branches at each split"),
+        ({"missing": "own"}, "sends missing values to the better branch"),
+        ({"min_impurity_decrease": 0.1}, "compares whole trees"),
+        ({"max_bins": 8}, "has 64 bins of each feature"),
     ],
 )
-def test_parameters_of_growing_are_refused(parameters):
-    with pytest.raises(ParameterError, match="a tree with a teacher does not use it"):
+def test_parameters_of_growing_have_no_use_in_a_search(parameters, reason):
+    with pytest.raises(ParameterError, match=f"Up to max_leaf_nodes=64 a search with lookahead {reason}"):
         TreeClassifier("readable", **parameters).fit(*IRIS)
+
+
+def test_values_that_ask_for_what_a_teacher_does_anyway():
+    X, y = lending(100)
+    expected = TreeClassifier("readable", max_leaf_nodes=3).fit(X, y).tree_.digest
+    same = {"criterion": "gini", "nominal_split": "subset", "missing": "learned", "pruning": None}
+    for name, value in same.items():
+        assert (
+            TreeClassifier("readable", max_leaf_nodes=3, **{name: value}).fit(X, y).tree_.digest == expected
+        )
+
+
+def taught_tree(X, y, **parameters):
+    return TreeClassifier(teacher=ForestClassifier(30), **parameters).fit(X, y).tree_
+
+
+def test_parameters_of_growing_have_an_effect_on_a_tree_of_any_size():
+    X, y = lending(200)
+    X["place"] = pd.Categorical(np.array(list("abcd"))[np.arange(200) % 4])
+    y = np.where((X["place"] == "c") | (X["place"] == "b"), "bad", y)
+    tree = taught_tree(X, y)
+    place = list(X.columns).index("place")
+    multiway = taught_tree(X, y, nominal_split="multiway").skeleton
+    assert set(tree.skeleton.n_children[tree.skeleton.feature == place]) == {2}
+    assert set(multiway.n_children[multiway.feature == place]) == {4}
+    few = taught_tree(X, y, max_bins=3).skeleton
+    income = few.threshold[few.feature == list(X.columns).index("income")]
+    assert len(np.unique(income)) <= 2
+    assert tree.skeleton.n_children.max() == 3  # a branch of missing values
+    assert taught_tree(X, y, missing="learned").skeleton.n_children.max() == 2
+
+
+def test_the_least_gain_is_that_of_the_probabilities_of_the_teacher():
+    """Two halves with the probabilities .1 and .9: Gini's impurity falls by 2 (.4)^2 = .32."""
+    X = np.repeat([0.0, 1.0], 100)[:, None]
+
+    class Halves:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            yes = np.where(X[:, 0] > 0.5, 0.9, 0.1)
+            return np.column_stack([1 - yes, yes])
+
+    for least, n_leaves in ((0.31, 2), (0.33, 1)):
+        model = TreeClassifier(teacher=Halves(), slopes=0, min_impurity_decrease=least)
+        assert model.fit(X, np.arange(200) % 2).tree_.n_leaves == n_leaves
+
+
+def test_without_pruning_all_leaves_within_the_limit_are_kept():
+    X, y = make_classification(300, 6, flip_y=0.2, random_state=0)
+    tree = taught_tree(X, y, pruning=None, slopes=0)
+    assert tree.digest == taught_tree(X, y, fidelity=1.0, slopes=0).digest
+    assert 25 < tree.n_leaves <= 30
+
+
+@pytest.mark.parametrize("leaves", [None, 100, 16])
+@pytest.mark.parametrize("least", [{"min_samples_leaf": 12}, {"min_samples_split": 40}])
+def test_nodes_have_enough_real_rows_at_any_size(leaves, least):
+    X, y = make_classification(300, 6, flip_y=0.2, random_state=0)
+    for weight in (None, np.arange(300) % 3 + 1.0):
+        model = TreeClassifier(teacher="ensemble", max_leaf_nodes=leaves, **least).fit(X, y, weight)
+        tree = model.tree_
+        rows = tree.weight_in_rows * (len(y) / tree.weight_in_rows[0])
+        leaf = tree.skeleton.is_leaf
+        assert tree.n_leaves > 2
+        if "min_samples_leaf" in least:
+            assert rows[leaf].min() >= 12 - 1e-9
+        else:
+            assert rows[~leaf].min() >= 40 - 1e-9
+
+
+@pytest.mark.parametrize(("n", "most"), [(100, 16), (300, 30)])
+def test_a_tree_without_a_limit_has_a_leaf_for_ten_rows(n, most):
+    X, y = make_classification(n, 6, flip_y=0.2, random_state=0)
+    tree = taught_tree(X, y)
+    step = dict(tree.history[0].parameters)
+    assert step["leaves"] == tree.n_leaves <= step["max_leaf_nodes"] == most
+    copies = taught_tree(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert dict(copies.history[0].parameters)["max_leaf_nodes"] == most
+    larger = taught_tree(X, y, max_leaf_nodes=70, slopes=0)
+    assert dict(larger.history[0].parameters)["max_leaf_nodes"] == 70
+    assert larger.n_leaves > most
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_a_tree_without_a_limit_has_terms_at_its_root(regression):
+    X, y = make_classification(300, 6, flip_y=0.1, random_state=0)
+    kind, target = (TreeRegressor, X[:, 0] - X[:, 1] + y) if regression else (TreeClassifier, y)
+    tree = kind(teacher="ensemble").fit(X, target).tree_
+    assert 0 < len(tree.slopes) <= 8
+    assert set(tree.slopes.node) == {0}
+    for slopes in (0, False) if regression else (0, None, False):
+        assert len(kind(teacher="ensemble", slopes=slopes).fit(X, target).tree_.slopes) == 0
+    assert len(kind(teacher="ensemble", max_leaf_nodes=8).fit(X, target).tree_.slopes) == 0
+
+
+@pytest.mark.long
+def test_terms_at_the_root_make_a_tree_of_any_size_better():
+    """Against a tree of as many leaves without terms, and against one of many more."""
+    losses = np.zeros((4, 3))
+    for seed in range(4):
+        X, y = make_classification(500, 8, n_informative=5, flip_y=0.1, random_state=seed)
+        for at, more in enumerate(({}, {"slopes": 0}, {"slopes": 0, "max_leaf_nodes": 100_000})):
+            model = TreeClassifier(teacher="ensemble", **more)
+            losses[seed, at] = log_loss(y, cross_val_predict(model, X, y, method="predict_proba", cv=3))
+    own, small, large = losses.mean(axis=0)
+    assert own < small - 0.02
+    assert own < large
 
 
 @pytest.mark.parametrize(

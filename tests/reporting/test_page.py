@@ -138,6 +138,8 @@ def test_a_distilled_tree_says_what_it_is_smoothed_towards():
     html = hornbeam.report(TreeClassifier(teacher=ForestClassifier(5)).fit(X, y)).text
     assert "those of the model it was distilled from count as 30.0 further rows in the median leaf" in html
     assert "Borrowed is the weight of the model it was distilled from" in html
+    assert re.search(r"This decision tree has \d+ leaves, of at most 16, and predicts", html)
+    assert "of at most" not in hornbeam.report(TreeClassifier("readable").fit(X, y)).text
     assert "nodes above" not in html
     assert "those of the nodes above count as" in iris_report()
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hornbeam.errors import TreeError
 from hornbeam.tree import Skeleton, walk
 from hornbeam.tree.level_order import concat_ranges, level_order, parents_and_children
+from hornbeam.tree.skeleton import check_skeleton
 from support.strategies import chain, trees
 
 
@@ -115,3 +116,32 @@ def test_sweeps_of_a_single_leaf():
     assert walk.path(leaf, 0) == [0]
     assert walk.descendants(leaf, 0).tolist() == [0]
     assert leaf.levels == (0, 1)
+
+
+@given(trees(), st.integers(2, 9), st.integers(0, 4), st.randoms(use_true_random=False))
+def test_splits_and_branches_of_too_few_rows_are_taken_out(tree, split, leaf, random):
+    """Against rules applied one at a time, from the root down."""
+    s = tree.skeleton
+    ended = np.array([random.randint(0, 4) for _ in range(s.n_nodes)], float)
+    weight = walk.pull_up(s, ended)
+
+    def expected(node, own):
+        children = range(s.first_child[node], s.first_child[node] + s.n_children[node])
+        heavy = [child for child in children if weight[child] >= leaf]
+        if not children or own < split or not heavy:
+            return (s.feature[node] if not children else -1, [])
+        if len(heavy) == 1:
+            return expected(heavy[0], own)
+        return (s.feature[node], [expected(child, weight[child]) for child in children])
+
+    def found(skeleton, node):
+        first = skeleton.first_child[node]
+        below = range(first, first + skeleton.n_children[node])
+        return (skeleton.feature[node], [found(skeleton, child) for child in below])
+
+    left, source = walk.with_least_rows(s, weight, split, leaf)
+    check_skeleton(left)
+    assert found(left, 0) == expected(0, weight[0])
+    kept = source < s.n_nodes
+    assert (left.feature[kept] == s.feature[source[kept]]).all()
+    assert left.is_leaf[~kept].all()

@@ -89,6 +89,15 @@ def plain_trees(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
             yield _of_tree(method, model, fold.spread(model.predict_proba(test)), seconds)
 
 
+def taught_default(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
+    """The default tree with a teacher; the seconds include the teacher's."""
+    train, test = fold.frames()
+    for method in wanted:
+        model = TreeClassifier(teacher="ensemble")
+        _, seconds = timed(lambda model=model: model.fit(train, fold.y_train))
+        yield _of_tree(method, model, fold.spread(model.predict_proba(test)), seconds)
+
+
 def _of_tree(method: str, model: TreeClassifier, answer: np.ndarray, seconds: float) -> Outcome:
     """An outcome with the numbers a reader meets: a split has one, a leaf one per class but the last, a term two."""
     tree = model.tree_
@@ -102,8 +111,20 @@ def _of_tree(method: str, model: TreeClassifier, answer: np.ndarray, seconds: fl
 
 _TAUGHT = (*SIZES, *(f"{size}+constant" for size in SIZES))
 _PLAIN = ("default", *SIZES)
-GROUPS = (Group("readable", _TAUGHT, taught_trees), Group("plain", _PLAIN, plain_trees), *PEERS)
-CEILINGS = ("forest-100/forest-100", "lightgbm/lightgbm", "ebm/ebm", "weka/lmt", "plain/default")
+GROUPS = (
+    Group("readable", _TAUGHT, taught_trees),
+    Group("plain", _PLAIN, plain_trees),
+    Group("taught", ("default",), taught_default),
+    *PEERS,
+)
+CEILINGS = (
+    "forest-100/forest-100",
+    "lightgbm/lightgbm",
+    "ebm/ebm",
+    "weka/lmt",
+    "plain/default",
+    "taught/default",
+)
 
 
 def at_size(scores: Scores, size: str) -> list[str]:
@@ -210,7 +231,8 @@ medians of CPU seconds of training a fold, single-threaded; those of readable tr
 for each split, one less than classes for each leaf, two for each term.
 
 `readable` has two slopes a leaf (three at 32 leaves), `+constant` none; `plain` is the default growth with that limit.
-`forest-100`, `lightgbm`, `ebm`, `weka/lmt` and `plain/default` have no limit. Where a method did not answer on all
+`forest-100`, `lightgbm`, `ebm`, `weka/lmt`, `plain/default` and `taught/default`, the default tree with the teacher,
+have no limit. Where a method did not answer on all
 sets, its mean is that of the readable tree plus the mean difference on the sets where both answered."""
 
 

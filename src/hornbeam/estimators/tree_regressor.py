@@ -52,14 +52,15 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
     min_samples_leaf : int or float, default=1
         Least number of rows of each child; between 0 and 1, a share of all rows. Of a split with a branch for each
         category, as in C4.5, two branches need that many. With a teacher these are real rows, which count by their
-        weight. The preset ``readable`` has 2 % of the rows, from 5 to 10, unless another number
-        than 1 is given.
+        weight; 1 sets no minimum beyond 64 leaves. The preset ``readable`` has 2 % of the rows, from 5 to 10, unless
+        another number than 1 is given.
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight of each child.
     min_impurity_decrease : float, default=0.0
         Least decrease of the squared error by a split, times the node's share of the total weight.
     max_leaf_nodes : int, default=None
-        Maximum number of leaves, grown best first; with a teacher, found by a search with lookahead.
+        Maximum number of leaves, grown best first; with a teacher, found by a search with lookahead up to 64. None: no
+        limit, or with a teacher a leaf for each ten different rows (or groups), and 16 at least.
     max_bins : int, None or "auto", default="auto"
         Quantile bins per numeric feature; None: every distinct value. "auto": every value up to 20,000 rows, 255 bins
         beyond.
@@ -77,16 +78,20 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         `size_path_` has the loss of every size.
     slopes : int or "auto", default="auto"
         Most terms of the tree for each of its leaves, 0 to 3. A term belongs to any node, and changes the mean of its
-        rows with the value of a feature. "auto": 2 in the preset ``readable``, else 0. Terms need a teacher.
+        rows with the value of a feature. "auto": 2 in the preset ``readable``; with a
+        teacher and without a limit of up to 64 leaves, up to eight terms at the root; else 0. Terms need a teacher.
     teacher : {"auto", "ensemble"}, estimator or None, default="auto"
         The model whose predictions the tree is fitted to. "ensemble": a forest, mixed with boosted trees if held-out
         rows are predicted better so. Or a regressor: a fitted one is used as it is, another is cloned and fitted in
         `fit`; see the notes. None: no teacher, the tree is fitted to the rows.
-        "auto": "ensemble" with slopes and in the preset ``readable``, else None. With a teacher, parameters of growing,
-        pruning and smoothing must have their defaults, but for sizes and `min_weight_fraction_leaf`.
+        "auto": "ensemble" with slopes and in the preset ``readable``, else None. With a teacher, `smoothing`,
+        `tolerance` and constraints must have their defaults; `pruning` may be None, which is
+        ``fidelity=1.0``. `nominal_split`, `missing`, `min_impurity_decrease` and `max_bins` must have theirs in a tree
+        with a limit of up to 64 leaves.
     fidelity : float, default=0.98
         With a teacher and without `max_leaf_nodes` up to 64, the smallest tree is chosen that keeps this share of the
-        full tree's fit to the teacher (the decrease of the squared distance); smaller values give smaller trees.
+        full tree's fit to the teacher (the decrease of the squared distance), or the largest one within the limit of
+        leaves; smaller values give smaller trees. `tree_.history` has the number of leaves and the limit.
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name.

@@ -7,7 +7,7 @@ import numpy as np
 from hornbeam.evaluation.score_intervals import LEVEL, Score
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.smoothing.teacher_prior import is_distilled
+from hornbeam.smoothing.teacher_prior import DISTILLED, is_distilled
 from hornbeam.tree.edit import recorded_edits
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.tree import Tree
@@ -31,11 +31,17 @@ def _what(tree: Tree) -> str:
         root = shown(feature_name(schema.features[tree.skeleton.feature[0]].name))
         first = f", {root} first"
     return (
-        f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
+        f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')}{_limit(tree)} and predicts {what}. "
         f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
         f"{len(tested)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
         f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}{_edited(tree)}"
     )
+
+
+def _limit(tree: Tree) -> str:
+    """Name the limit of leaves of a tree that was grown on the predictions of a teacher."""
+    found = [dict(step.parameters).get("max_leaf_nodes") for step in tree.history if step.name == DISTILLED]
+    return f", of at most {found[0]:,}," if found and type(found[0]) is int else ""
 
 
 def _edited(tree: Tree) -> str:

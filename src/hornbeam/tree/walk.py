@@ -156,6 +156,43 @@ def replace_subtree(skeleton: Skeleton, node: int, other: Skeleton) -> tuple[Ske
     return take_nodes((skeleton, other), source), source
 
 
+def with_least_rows(
+    skeleton: Skeleton, weight: Floats, split: float, leaf: float
+) -> tuple[Skeleton, NDArray[np.intp]]:
+    """Take out splits and branches of too few rows; also return where each node comes from.
+
+    A node of less weight than `split` becomes a leaf, which comes from ``skeleton.n_nodes``. Of the branches of a split
+    two need the weight `leaf`: if one has it, that branch takes the place of the node, and its weight grows.
+
+    Examples
+    --------
+    >>> two_splits = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [1.0, np.nan, 2.0, np.nan, np.nan])
+    >>> weight = np.array([9.0, 1.0, 8.0, 4.0, 4.0])
+    >>> [with_least_rows(two_splits, weight, *least)[1].tolist() for least in ((2, 2), (9, 1))]
+    [[2, 3, 4], [0, 1, 5]]
+    """
+    first, count = skeleton.first_child.tolist(), skeleton.n_children.tolist()
+    weights, heavy = weight.tolist(), (weight >= leaf).tolist()
+
+    def branches(node: int) -> tuple[range, list[int]]:
+        children = range(first[node], first[node] + count[node])
+        return children, [child for child in children if heavy[child]]
+
+    nodes, level = [], [0]
+    while level:
+        below: list[int] = []
+        for top in level:
+            node, (children, enough) = top, branches(top)
+            while len(enough) == 1 and weights[top] >= split:
+                node, (children, enough) = enough[0], branches(enough[0])
+            is_split = len(enough) > 1 and weights[top] >= split
+            nodes.append(node if is_split or not children else skeleton.n_nodes)
+            below += children if is_split else ()
+        level = below
+    source = np.array(nodes, np.intp)
+    return take_nodes((skeleton, Skeleton.leaf()), source), source
+
+
 def take_nodes(skeletons: Sequence[Skeleton], nodes: NDArray[np.integer[Any]]) -> Skeleton:
     """Copy some nodes, numbered through all skeletons, in the level order of the new one.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,25 @@ from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.node_terms import NodeModel, NodeTerms
 from hornbeam.ensembles.distillation.search_rows import (
+    GREEDY_BINS,
     UNIT,
     SearchRows,
     class_steps,
     grow_soft,
     relative_weights,
+    shifted,
+    soft_rows,
     with_means,
 )
 from hornbeam.ensembles.distillation.small_tree import SmallTree
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.growing.grower import Grower
 from hornbeam.kernels.elementary import dot, log, row_dots
 from hornbeam.kernels.lookahead import LeafRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
+from hornbeam.recipe import Recipe
 from hornbeam.smoothing.hgs import HGS
 from hornbeam.smoothing.interval_calibration import calibrate_taught_tree
 from hornbeam.smoothing.teacher_prior import DISTILLED, belief_beside_terms, belief_with_prior
@@ -35,7 +40,7 @@ from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import pull_up
+from hornbeam.tree.walk import pull_up, with_least_rows
 from hornbeam.tuning.simulation import GroupDependence
 from hornbeam.typing import Floats
 
@@ -45,11 +50,15 @@ MOST_SEARCHED = 64  #: leaves of a tree that is found by lookahead
 _TEACHER_ROWS = 30.0  # pseudo-count of the teacher in each leaf
 _ROUNDING = 1e-3  # tolerance of sums of probabilities: some teachers compute in float32
 _DEPTH = 64  # no limit
+_LEAST_SPLIT = 2.0  # rows of a node that is split, unless more are wanted
 _HELD_OUT = 0.15  # of the synthetic rows: the form of the terms is chosen on these
 _MOST_HELD_OUT = 4_000
 _GLOBAL_TERMS = 8  # what they leave, the second tree is grown on
+_ROWS_PER_LEAF = 10  # of a tree without a limit of leaves
+_LEAST_LEAVES = 16  # that such a tree may have in any case
 _LEAST_GLOBAL = 3e-4  # of the distance to the teacher, that each of these explains
 _LEAST_PROBABILITY = 1e-6  # of a prediction that is compared with the teacher
+_MOST_VALUES = 20_000_000  # of the rows with differences, which count once for each class
 _BATCH = 10_000  # rows per call of the teacher: each call costs time, each row memory
 
 
@@ -67,22 +76,34 @@ class Distillation:
         Parameters of the synthetic rows.
     max_leaf_nodes : int or None, default None
         Maximum number of leaves. Up to 64, the tree is found by a search with lookahead (`SmallTree`) and `fidelity`
-        has no effect; beyond, it is the largest of the best subtrees within the limit.
+        has no effect; beyond, it is the largest of the best subtrees within the limit. None: a leaf for each ten
+        different rows, or groups, and 16 at least.
     max_depth : int or None, default None
         Maximum depth.
     slopes : int, default 0
         Most terms of the tree (`NodeTerms`) for each of its leaves, from 0 to 3.
+    root_terms : bool, default False
+        Whether a tree of more than 64 leaves, without `slopes`, has up to eight terms at its root.
     min_share : float, default 0.0
-        Minimum share of the real rows of each leaf of a searched tree, by weight.
+        Minimum share of the rows of each leaf, by weight: of real rows in a searched tree, of all in a larger one.
     min_real_rows : float, default 1.0
-        Minimum number of real rows of each leaf of a searched tree, by weight.
+        Minimum number of real rows of each leaf, by weight. With 1, a tree of more than 64 leaves may have leaves
+        without real rows.
+    min_split_rows : float, default 2.0
+        Minimum number of real rows of a node that is split, by weight.
+    max_bins : int or None, default 255
+        Maximum number of codes of a numeric feature of a tree of more than 64 leaves, as in `Recipe`.
+    grower : Grower
+        Nominal splits, missing values and the least gain of a tree of more than 64 leaves.
 
     Notes
     -----
     The tree is grown on probabilities instead of classes: a row with the probabilities 0.7 and 0.3 counts as 0.7 rows
     of one class and 0.3 of the other, and Gini's criterion is then the squared distance to the teacher. Cost-complexity
-    pruning finds the smallest subtree that reaches `fidelity`. The evidence of its nodes is that of the real rows, and
-    the mean prediction of the teacher in a leaf is added with a pseudo-count of thirty rows.
+    pruning finds the smallest subtree that reaches `fidelity`. With terms, a second tree is grown on what eight terms
+    of all rows leave, and of both the one nearer to the teacher on held-out synthetic rows is kept. The evidence of its
+    nodes is that of the real rows, and the mean prediction of the teacher in a leaf is added with a pseudo-count of
+    thirty rows.
 
     Examples
     --------
@@ -101,8 +122,12 @@ class Distillation:
     max_leaf_nodes: int | None = None
     max_depth: int | None = None
     slopes: int = 0
+    root_terms: bool = False
     min_share: float = 0.0
     min_real_rows: float = 1.0
+    min_split_rows: float = _LEAST_SPLIT
+    max_bins: int | None = GREEDY_BINS
+    grower: Grower = field(default_factory=Grower)
 
     def __post_init__(self) -> None:
         if not 0 < self.fidelity <= 1:
@@ -164,7 +189,9 @@ class Distillation:
         tree = count_rows(student.skeleton, table, gain=student.gain)
         if count is not None:
             tree = count(tree)
-        named = {} if teacher_name is None else {"teacher": teacher_name}
+        named: dict[str, Any] = {} if teacher_name is None else {"teacher": teacher_name}
+        if not self._is_searched:
+            named |= {"leaves": tree.n_leaves, "max_leaf_nodes": self._most_leaves(table)}
         step = Step.of(
             DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions), **named
         )
@@ -180,61 +207,113 @@ class Distillation:
     def _student(self, table: Table, rows: Table, predictions: Floats, n_jobs: int) -> "_Student":
         """Find the splits and the terms.
 
-        With a limit of leaves the splits are found by lookahead, else they are those of the smallest subtree of enough
-        fidelity. The first rows are those of `table`: of these, each leaf of a search has a minimum.
+        Up to 64 leaves the splits are found by lookahead, else they are those of the smallest subtree of enough
+        fidelity. The first rows are those of `table`: of these, each leaf has a minimum.
         """
-        leaves = self.max_leaf_nodes
         counted = np.arange(rows.n_rows) < table.n_rows
-        if self.slopes == 0 or table.schema.n_classes == 1:
-            if leaves is None or leaves > MOST_SEARCHED:
-                return self._grow(rows, predictions, n_jobs)
+        if not (self.slopes or self.root_terms) or table.schema.n_classes == 1:
+            if not self._is_searched:
+                return self._grow(table, rows, predictions, n_jobs)
             search = SearchRows.of(rows, predictions, n_jobs, counted)
-            return _Student(self._search(leaves, 0).grow(search, n_jobs))
+            return self._find(0, search, table, n_jobs)
         held_out = _held_out(table.n_rows, rows.n_rows)
         known = np.arange(held_out[0])
-        search = SearchRows.of(rows.take(known), predictions[known], n_jobs, counted[known])
+        taught, labels, unseen = rows.take(known), predictions[known], rows.take(held_out)
+        search = SearchRows.of(taught, labels, n_jobs, counted[known])
         real = table, table.truth, _n_units(table)
-        if leaves is None or leaves > MOST_SEARCHED:
-            student = self._grow(rows, predictions, n_jobs)
-            return student._replace(model=self._terms(student.skeleton).fit(student.skeleton, search, *real))
-        root, unseen = Skeleton.leaf(), rows.take(held_out)
+        root = Skeleton.leaf()
         everywhere = NodeTerms(_GLOBAL_TERMS, _LEAST_GLOBAL).fit(root, search, *real)
-        left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
-        students, losses = [], []
-        for goal, slopes in ((search, self.slopes), (left, 0)):
-            skeleton = self._search(leaves, slopes).grow(goal, n_jobs)
-            model = self._terms(skeleton).fit(skeleton, search, *real)
+        if self._is_searched:
+            left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
+            goals = (self.slopes, search), (0, left)
+            students = [self._find(slopes, goal, table, n_jobs) for slopes, goal in goals]
+        else:
+            students = [
+                self._grow(table, taught, labels, n_jobs),
+                self._grow_beside(everywhere, table, taught, labels, n_jobs),
+            ]
+        terms = everywhere.slopes if self.slopes == 0 else None
+        losses = []
+        for number, (skeleton, gain, _) in enumerate(students):
+            model = self._terms(skeleton).fit(skeleton, search, *real, selected=terms)
             found = _predictions(table, skeleton, model, unseen, n_jobs)
-            students.append(_Student(skeleton, model=model))
+            students[number] = _Student(skeleton, gain, model)
             losses.append(_distance(found, predictions[held_out], relative_weights(unseen)))
         return students[int(np.argmin(losses))]
 
-    def _search(self, max_leaf_nodes: int, slopes: int) -> SmallTree:
-        """Make the settings of the search for a tree with this many terms in each leaf."""
-        return SmallTree(
-            max_leaf_nodes,
+    @property
+    def _is_searched(self) -> bool:
+        """Whether the splits are found by lookahead."""
+        return self.max_leaf_nodes is not None and self.max_leaf_nodes <= MOST_SEARCHED
+
+    def _most_leaves(self, table: Table) -> int:
+        """Return the largest number of leaves of a tree for these real rows."""
+        return self.max_leaf_nodes or max(_LEAST_LEAVES, _n_units(table) // _ROWS_PER_LEAF)
+
+    def _find(self, slopes: int, search: SearchRows, table: Table, n_jobs: int) -> "_Student":
+        """Search for a tree with this many terms in each leaf."""
+        small = SmallTree(
+            self._most_leaves(table),
             _DEPTH if self.max_depth is None else self.max_depth,
             min_counted=self.min_real_rows,
             min_share=self.min_share,
             leaf=LeafRules(slopes),
         )
+        skeleton = small.grow(search, n_jobs)
+        if self.min_split_rows > _LEAST_SPLIT:
+            skeleton, _ = self._enough(skeleton, table, 0.0)
+        return _Student(skeleton)
 
     def _terms(self, skeleton: Skeleton) -> NodeTerms:
         """Make the settings of the terms of a tree."""
-        return NodeTerms(self.slopes * min(int(np.count_nonzero(skeleton.is_leaf)), MOST_SEARCHED))
+        return NodeTerms(self.slopes * min(skeleton.n_leaves, MOST_SEARCHED))
 
-    def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> "_Student":
-        """Grow a tree of any size, and prune it."""
-        min_rows = max(self.min_rows, self.min_share * rows.n_rows)
-        tree = grow_soft(rows, predictions, min_rows, n_jobs, self.max_depth)
+    def _grow(
+        self,
+        table: Table,
+        rows: Table,
+        labels: Floats,
+        n_jobs: int,
+        scale: float = 1.0,
+        explained: float = 0.0,
+    ) -> "_Student":
+        """Grow a tree of any size, and prune it.
+
+        Labels were divided by `scale`; `explained` is the squared distance that terms explain, in the same scale.
+        """
+        least = max(self.min_rows, self.min_share * rows.n_rows)
+        gain = self.grower.min_impurity_decrease / scale**2
+        grower = replace(
+            self.grower, min_weight_leaf=least, max_depth=self.max_depth, min_impurity_decrease=gain
+        )
+        soft = soft_rows(rows, labels)
+        tree = grow_soft(soft, Recipe(self.max_bins, grower), n_jobs)
+        if self.min_real_rows > 1 or self.min_split_rows > _LEAST_SPLIT:
+            skeleton, source = self._enough(tree.skeleton, table, self.min_real_rows)
+            tree = count_rows(skeleton, soft, gain=np.append(tree.gain, np.nan)[source])
         path = cost_complexity_path(tree)
-        explained = path.impurities[-1] - path.impurities
-        faithful = np.flatnonzero(explained >= self.fidelity * explained[0])
-        chosen = faithful[-1]
-        if self.max_leaf_nodes is not None:
-            chosen = max(chosen, np.flatnonzero(path.n_leaves <= self.max_leaf_nodes)[0])
+        kept = explained + path.impurities[-1] - path.impurities
+        chosen = np.flatnonzero(kept >= self.fidelity * kept[0])[-1]
+        chosen = max(chosen, np.flatnonzero(path.n_leaves <= self._most_leaves(table))[0])
         student = CostComplexity(path.alphas[chosen])(tree)
         return _Student(student.skeleton, student.gain)
+
+    def _grow_beside(
+        self, everywhere: NodeModel, table: Table, rows: Table, labels: Floats, n_jobs: int
+    ) -> "_Student":
+        """Grow a tree on what terms of all rows leave of the labels."""
+        some = _thinned(rows.n_rows, labels.shape[1] * table.schema.n_features)
+        rows, labels = rows.take(some), labels[some]
+        left = labels - _predictions(table, Skeleton.leaf(), everywhere, rows, n_jobs)
+        explained = max(_variance(rows, labels) - _variance(rows, left), 0.0)
+        goal, scale = shifted(left)
+        return self._grow(table, rows, goal, n_jobs, scale, explained / scale**2)
+
+    def _enough(self, skeleton: Skeleton, table: Table, least: float) -> tuple[Skeleton, NDArray[np.intp]]:
+        """Take out splits and branches of too few real rows; also return where each node comes from."""
+        weight = count_rows(skeleton, table).weight_in_rows
+        weight *= table.n_rows / weight[0]
+        return with_least_rows(skeleton, weight, self.min_split_rows, least)
 
 
 class _Student(NamedTuple):
@@ -257,6 +336,12 @@ def _held_out(n_real: int, n_rows: int) -> NDArray[np.intp]:
     return np.arange(n_rows - n, n_rows)
 
 
+def _thinned(n_rows: int, n_values: int) -> NDArray[np.intp]:
+    """Draw rows at equal distances: all, unless they have too many values."""
+    n = min(n_rows, max(1, _MOST_VALUES // n_values))
+    return np.arange(n) * n_rows // n
+
+
 def _n_units(table: Table) -> int:
     """Count the groups of the rows, or the different rows."""
     return table.n_groups or len(np.unique(value_hash(table.columns, target_bits(table))))
@@ -266,6 +351,13 @@ def _predictions(table: Table, skeleton: Skeleton, model: NodeModel, rows: Table
     """Predict rows with the terms of a model."""
     tree = with_belief(count_rows(skeleton, table), model.belief)
     return predict_rows(with_slopes(tree, model.slopes), rows, n_jobs)
+
+
+def _variance(rows: Table, labels: Floats) -> float:
+    """Compute the mean squared distance of labels to their mean."""
+    weight = relative_weights(rows) / rows.n_rows
+    error = labels - np.array([dot(weight, np.ascontiguousarray(column)) for column in labels.T])
+    return dot(weight, row_dots(error, error))
 
 
 def _distance(predictions: Floats, labels: Floats, weight: Floats) -> float:

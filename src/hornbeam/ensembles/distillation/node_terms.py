@@ -47,20 +47,31 @@ class NodeTerms:
     teacher_rows: float = 100.0
 
     def fit(
-        self, skeleton: Skeleton, search: SearchRows, real: Table, truth: Floats, n_units: int
+        self,
+        skeleton: Skeleton,
+        search: SearchRows,
+        real: Table,
+        truth: Floats,
+        n_units: int,
+        selected: Slopes | None = None,
     ) -> NodeModel:
         """Select and fit the terms of a tree, and fit the predictions of its nodes.
 
         `search` has the teacher's labels, `truth` those of the real rows: a column for each class, 1 or 0, or one
-        column with the target. There are `n_units` different real rows, or groups.
+        column with the target. There are `n_units` different real rows, or groups. Terms that were `selected` before
+        are fitted again.
         """
         labels = np.concatenate([search.labels, truth])
         centre, scale = _location(labels)
         labels = (labels - centre) / scale
         natural = relative_weights(search.table)
-        taught = _Sorted(skeleton, search.table)
-        least_gain = _LEAST_GAIN / n_units * _noise(search, truth, scale)
-        terms = self._select(search, taught, labels[: len(natural)], natural, least_gain)
+        if selected is None:
+            taught = _Sorted(skeleton, search.table)
+            least_gain = _LEAST_GAIN / n_units * _noise(search, truth, scale)
+            terms = self._select(search, taught, labels[: len(natural)], natural, least_gain)
+        else:
+            columns = selected.node, selected.feature, selected.category, selected.low, selected.high
+            terms = list(map(_Term, *(column.tolist() for column in columns)))
         rows = _Sorted(skeleton, search.table, real)
         labels = labels[rows.order]
         own = relative_weights(real) * (n_units / real.n_rows)
@@ -71,15 +82,15 @@ class NodeTerms:
         of_end = np.bincount(rows.stop, natural)[rows.stop]
         weight = self.teacher_rows * np.divide(natural, of_end, out=np.zeros_like(natural), where=of_end > 0)
         weight += own
-        kept, columns = [], []
+        kept, values_of = [], []
         for term in terms:
             here = rows.below(term.node)
             found = _standardised(term, rows.column(term.feature)[here], weight[here])
             if found is not None:
                 kept.append(found[0])
-                columns.append(np.zeros(len(weight)))
-                columns[-1][here] = found[1]
-        values = np.column_stack(columns) if columns else np.empty((len(weight), 0))
+                values_of.append(np.zeros(len(weight)))
+                values_of[-1][here] = found[1]
+        values = np.column_stack(values_of) if values_of else np.empty((len(weight), 0))
         node = np.array([term.node for term in kept], np.int32)
         slopes = rows.ended(labels, weight).slopes(values, node, _FITTING)
         score, base = np.zeros_like(labels), np.zeros((skeleton.n_nodes, labels.shape[1]))

@@ -33,23 +33,34 @@ _MIN_ROWS = 5.0  # per leaf of the tree that selects features
 _SMALLEST = (
     0.01  # smaller probabilities are ignored in the choice of splits: with many classes most are smaller
 )
-_GREEDY_BINS = 255
+GREEDY_BINS = 255  #: of a numeric feature, where a tree is grown
 _LARGEST_VALUE = 1e100  # of a term
 
 
-def grow_soft(
-    rows: Table, labels: Floats, min_rows: float, n_jobs: int = 1, max_depth: int | None = None
-) -> Tree:
-    """Grow a tree on class probabilities, or on means of a numeric target.
+def grow_soft(soft: Table, recipe: Recipe, n_jobs: int = 1) -> Tree:
+    """Grow a tree on the rows of `soft_rows`, by the squared distance to their labels."""
+    criterion = Criterion.SQUARED_ERROR if soft.schema.is_regression else Criterion.GINI
+    return replace(recipe.grower, criterion=criterion).grow(soft, recipe.bin(soft, n_jobs), n_jobs=n_jobs)
 
-    A row of probabilities 0.7 and 0.3 counts as 0.7 rows of one class and 0.3 of the other.
+
+def soft_rows(rows: Table, labels: Floats) -> Table:
+    """Give rows class probabilities, or means of a numeric target.
+
+    A row of probabilities 0.7 and 0.3 becomes 0.7 rows of one class and 0.3 of the other.
     """
-    if rows.schema.is_regression:
-        soft, criterion = with_means(rows, labels), Criterion.SQUARED_ERROR
-    else:
-        soft, criterion = _repeated(rows, labels), Criterion.GINI
-    recipe = Recipe(_GREEDY_BINS, Grower(criterion, min_weight_leaf=min_rows, max_depth=max_depth))
-    return recipe.grower.grow(soft, recipe.bin(soft, n_jobs), n_jobs=n_jobs)
+    return with_means(rows, labels) if rows.schema.is_regression else _repeated(rows, labels)
+
+
+def shifted(differences: Floats) -> tuple[Floats, float]:
+    """Turn differences of probabilities into probabilities, by the same shift and scale for all rows.
+
+    Also returns the scale. Means stay as they are.
+    """
+    if differences.shape[1] == 1:
+        return differences, 1.0
+    shift = np.maximum(-differences.min(axis=0), UNIT)
+    scale = dot(shift, np.ones(len(shift)))
+    return (differences + shift) / scale, scale
 
 
 def with_means(rows: Table, labels: Floats) -> Table:
@@ -124,7 +135,8 @@ class SearchRows:
         )
         features = np.arange(table.schema.n_features)
         if len(features) > _MOST_FEATURES:
-            gains = importance(grow_soft(table, labels, _MIN_ROWS, n_jobs))
+            recipe = Recipe(GREEDY_BINS, Grower(min_weight_leaf=_MIN_ROWS))
+            gains = importance(grow_soft(soft_rows(table, labels), recipe, n_jobs))
             features = np.sort(np.argsort(-gains, kind="stable")[:_MOST_FEATURES])
             rows = rows.select(features)
         return cls(table, labels, origin, rows, features, bins, groups, n_counted, share)

@@ -58,11 +58,12 @@ _MOST_SLOPES = 3
 # Rows of a readable leaf: 2 % of all, but at least 5, and 10 are enough (record 24).
 _ROWS_PER_LEAF_ROW, _LEAST, _ENOUGH = 50, 5, 10
 
-# Parameters that a tree with a teacher uses; the others are of growing, pruning and smoothing.
+# Parameters that a tree with a teacher uses, whatever its size.
 _USED = frozenset(
     [
         "preset",
         "max_depth",
+        "min_samples_split",
         "min_samples_leaf",
         "min_weight_fraction_leaf",
         "max_leaf_nodes",
@@ -75,6 +76,23 @@ _USED = frozenset(
         "n_jobs",
     ]
 )
+_SEARCH = "up to max_leaf_nodes=64 a search with lookahead"
+# Why a tree with a teacher does not use the others; those of `_GROWN` it uses from 65 leaves on, or without a limit.
+_GROWN = {
+    "nominal_split": f"{_SEARCH} makes two branches at each split",
+    "missing": f"{_SEARCH} sends missing values to the better branch, as 'learned'",
+    "min_impurity_decrease": f"{_SEARCH} compares whole trees, not single splits",
+    "max_bins": f"{_SEARCH} has 64 bins of each feature",
+}
+_UNUSED = {
+    "criterion": "splits are compared by the squared distance to the teacher, which is 'gini'",
+    "smoothing": "the teacher's mean prediction at each node takes the place of smoothing",
+    "pruning": "fidelity and max_leaf_nodes prune it, and pruning=None is fidelity=1.0",
+    "tolerance": "it is pruned by its fidelity to the teacher, not by its loss on held-out rows",
+    "forced_splits": "its splits are those that explain the teacher",
+}
+# Values that ask for what a tree with a teacher does anyway.
+_AS_TAUGHT = {"criterion": "gini", "nominal_split": "subset", "missing": "learned"}
 
 
 def smoothing_options(*, regression: bool = False, seed: int = 0) -> dict[str, Callable[[], Smoother]]:
@@ -253,29 +271,34 @@ def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taugh
     """Make the fitter of an estimator with a teacher, for a number of rows."""
     # Imported only when needed: ensembles are slow to import.
     from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED, Distillation
+    from hornbeam.ensembles.distillation.search_rows import GREEDY_BINS
     from hornbeam.ensembles.distillation.taught import Taught
 
-    _refuse_unused(estimator)
     readable = _is_readable(estimator)
     leaves, depth = limit("max_leaf_nodes", estimator.max_leaf_nodes), limit("max_depth", estimator.max_depth)
     if readable:
         leaves, depth = _LEAVES if leaves is None else leaves, _DEPTH if depth is None else depth
+    searched = leaves is not None and leaves <= MOST_SEARCHED
+    _refuse_unused(estimator, searched=searched)
     least = resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows)
-    if least == 1 and readable and leaves is not None and leaves <= MOST_SEARCHED:
+    if least == 1 and readable and searched:
         least = min(max(n_rows // _ROWS_PER_LEAF_ROW, _LEAST), _ENOUGH)
-    elif least > 1 and (leaves is None or leaves > MOST_SEARCHED):
-        raise ParameterError(
-            f"min_samples_leaf={shown(estimator.min_samples_leaf)}: a tree with a teacher uses it up to "
-            f"max_leaf_nodes={MOST_SEARCHED}; expected no more leaves, or the default."
-        )
     distillation = Distillation(
-        number("fidelity", estimator.fidelity, 0.98),
+        1.0 if _keeps_all(estimator.pruning) else number("fidelity", estimator.fidelity, 0.98),
         synthetic_rows=small_tree_rows(resolve_seed(estimator.random_state), leaves),
         max_leaf_nodes=leaves,
         max_depth=depth,
         slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
+        root_terms=is_named(estimator.slopes, "auto") and not (readable or searched),
         min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
         min_real_rows=least,
+        min_split_rows=resolve_rows("min_samples_split", estimator.min_samples_split, 2, n_rows),
+        max_bins=resolve_bins(estimator.max_bins, GREEDY_BINS),
+        grower=Grower(
+            nominal_split=choice("nominal_split", estimator.nominal_split, Nominal, Nominal.SUBSET),
+            missing=choice("missing", estimator.missing, Missing, Missing.OWN),
+            min_impurity_decrease=number("min_impurity_decrease", estimator.min_impurity_decrease),
+        ),
     )
     return Taught(distillation, own)
 
@@ -317,21 +340,40 @@ def _is_readable(estimator: Any) -> bool:
     return is_named(estimator.preset, READABLE)
 
 
-def _refuse_unused(estimator: Any) -> None:
-    """Raise `ParameterError` with the name of every parameter that is set and that a teacher does not use."""
-    found = []
+def _refuse_unused(estimator: Any, *, searched: bool) -> None:
+    """Raise `ParameterError` with every parameter that is set and that a teacher does not use, and the reasons."""
+    found, reasons = [], []
     for field in fields(TreeClassifierParameters):
-        name, value = field.name, getattr(estimator, field.name, field.default)
-        if name in _USED or (name == "monotonic_cst" and _constrains_nothing(value)):
-            continue
-        if value is not field.default and np.any(value != field.default):
-            found.append(f"{name}={shown(value)}")
+        value = getattr(estimator, field.name, field.default)
+        reason = _why_unused(field.name, value, searched=searched)
+        if reason is not None and value is not field.default and np.any(value != field.default):
+            found.append(f"{field.name}={shown(value)}")
+            reasons.append(reason and f" {reason[0].upper()}{reason[1:]}.")
     if found:
         which = "it; expected the default" if len(found) == 1 else "them; expected the defaults"
         raise ParameterError(
-            f"{', '.join(found)}: a tree with a teacher does not use {which}. Its size is set by max_leaf_nodes, "
-            "max_depth, slopes and fidelity."
+            f"{', '.join(found)}: a tree with a teacher does not use {which}.{''.join(reasons)} Its size is set by "
+            "max_leaf_nodes, max_depth, slopes and fidelity."
         )
+
+
+def _why_unused(name: str, value: Any, *, searched: bool) -> str | None:
+    """Say why a tree with a teacher does not use the value of a parameter; None: it does."""
+    if name == "missing" and is_named(value, "fractional"):
+        return "its terms, and the teacher's rows, need each row at one node"
+    if name in _USED or (name in _AS_TAUGHT and is_named(value, _AS_TAUGHT[name])):
+        return None
+    if name == "monotonic_cst" and _constrains_nothing(value):
+        return None
+    if name == "pruning" and _keeps_all(value):
+        return None
+    if name in _GROWN:
+        return _GROWN[name] if searched else None
+    return _UNUSED.get(name, "")
+
+
+def _keeps_all(pruning: Any) -> bool:
+    return pruning is None or is_named(pruning, "none")
 
 
 def _constrains_nothing(monotonic_cst: Any) -> bool:
