@@ -171,11 +171,15 @@ def _paths(fit: Fit, tree: Tree) -> None:
         for above, lower in (fit.settings.get("forbidden_below") or {}).items()
         for below in lower
     ]
-    for leaf in np.flatnonzero(tree.skeleton.is_leaf):
-        path = list(features_above(tree.skeleton, int(leaf)))
-        used = set(path) | {
-            int(tree.path_slopes.feature[term]) for term in tree.path_slopes.of_node(int(leaf))
-        }
+    places = [
+        *zip(tree.slopes.node, tree.slopes.feature, strict=True)
+    ]  # a term interacts with the splits above it
+    paths = [[*features_above(tree.skeleton, int(node)), int(feature)] for node, feature in places]
+    paths += [
+        list(features_above(tree.skeleton, int(leaf))) for leaf in np.flatnonzero(tree.skeleton.is_leaf)
+    ]
+    for path in paths:
+        used = set(path)
         expect(
             not fit.settings.get("once_per_path") or len(path) == len(set(path)), "a feature twice on a path"
         )

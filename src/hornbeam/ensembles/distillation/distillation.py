@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ from hornbeam.ensembles.distillation.small_tree import SmallTree
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.growing.settings import CONSTRAINTS, Interactions, make_path_rules, monotone_array, path_lists
 from hornbeam.kernels.elementary import dot, log, row_dots
 from hornbeam.kernels.lookahead import LeafRules
+from hornbeam.kernels.subtree import PathRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from hornbeam.smoothing.hgs import HGS
 from hornbeam.smoothing.interval_calibration import calibrate_taught_tree
@@ -76,6 +78,10 @@ class Distillation:
         Minimum share of the real rows of each leaf of a searched tree, by weight.
     min_real_rows : float, default 1.0
         Minimum number of real rows of each leaf of a searched tree, by weight.
+    monotonic_cst : tuple of int or None, default None
+        As in `Grower`. A feature with a constraint has terms and no splits.
+    interaction_cst, once_per_path, forbidden_below
+        As in `Grower`. A node has terms of the features that may split it.
 
     Notes
     -----
@@ -103,6 +109,10 @@ class Distillation:
     slopes: int = 0
     min_share: float = 0.0
     min_real_rows: float = 1.0
+    monotonic_cst: tuple[int, ...] | None = None
+    interaction_cst: Interactions = None
+    once_per_path: bool = False
+    forbidden_below: tuple[tuple[int, int], ...] | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.fidelity <= 1:
@@ -111,6 +121,29 @@ class Distillation:
             raise ParameterError(
                 f"max_leaf_nodes={self.max_leaf_nodes!r}: expected at least 2, or None for no limit."
             )
+        if self._constraints and (self.max_leaf_nodes is None or self.max_leaf_nodes > MOST_SEARCHED):
+            raise ParameterError(
+                f"{', '.join(self._constraints)}: a tree with a teacher keeps constraints up to "
+                f"max_leaf_nodes={MOST_SEARCHED}, found {self.max_leaf_nodes}. Set max_leaf_nodes=16, say."
+            )
+        if "monotonic_cst" in self._constraints and self.slopes == 0:
+            raise ParameterError(
+                "monotonic_cst: with a teacher a feature with a constraint has terms and no splits; expected slopes "
+                "from 1 to 3, found 0."
+            )
+
+    def check_schema(self, schema: Schema) -> None:
+        """Raise `ParameterError` if the constraints do not fit the features, or the classes."""
+        monotone_array(self.monotonic_cst, schema)
+        self._path_rules(schema)
+
+    @property
+    def _constraints(self) -> dict[str, Any]:
+        """The constraints that are set, by name."""
+        values = {name: getattr(self, name) for name in CONSTRAINTS}
+        if not any(self.monotonic_cst or ()):
+            del values["monotonic_cst"]
+        return {name: value for name, value in values.items() if value}
 
     def fit(
         self,
@@ -147,6 +180,7 @@ class Distillation:
         """
         if table.target is None and table.numeric_target is None:
             raise DataError("The table has no target. Read it with y to distil a tree from it.")
+        self.check_schema(table.schema)
         synthetic = np.concatenate(list(self.synthetic_rows.draw(table, n_jobs)))
         real = np.broadcast_to(np.arange(table.n_rows)[:, None], (table.n_rows, synthetic.shape[1]))
         known = _known_predictions(teacher, real, held_out, table.schema)
@@ -166,7 +200,12 @@ class Distillation:
             tree = count(tree)
         named = {} if teacher_name is None else {"teacher": teacher_name}
         step = Step.of(
-            DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions), **named
+            DISTILLED,
+            fidelity=self.fidelity,
+            temperature=temperature,
+            rows=len(predictions),
+            **named,
+            **self._constraints,
         )
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
         if student.model is not None and len(student.model.slopes):
@@ -189,27 +228,29 @@ class Distillation:
             if leaves is None or leaves > MOST_SEARCHED:
                 return self._grow(rows, predictions, n_jobs)
             search = SearchRows.of(rows, predictions, n_jobs, counted)
-            return _Student(self._search(leaves, 0).grow(search, n_jobs))
+            return _Student(self._search(leaves, 0, search).grow(search, n_jobs))
         held_out = _held_out(table.n_rows, rows.n_rows)
         known = np.arange(held_out[0])
         search = SearchRows.of(rows.take(known), predictions[known], n_jobs, counted[known])
         real = table, table.truth, _n_units(table)
         if leaves is None or leaves > MOST_SEARCHED:
             student = self._grow(rows, predictions, n_jobs)
-            return student._replace(model=self._terms(student.skeleton).fit(student.skeleton, search, *real))
+            terms = self._terms(student.skeleton, table.schema)
+            return student._replace(model=terms.fit(student.skeleton, search, *real))
         root, unseen = Skeleton.leaf(), rows.take(held_out)
-        everywhere = NodeTerms(_GLOBAL_TERMS, _LEAST_GLOBAL).fit(root, search, *real)
+        terms = replace(self._terms(root, table.schema), most_terms=_GLOBAL_TERMS, least_share=_LEAST_GLOBAL)
+        everywhere = terms.fit(root, search, *real)
         left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
         students, losses = [], []
         for goal, slopes in ((search, self.slopes), (left, 0)):
-            skeleton = self._search(leaves, slopes).grow(goal, n_jobs)
-            model = self._terms(skeleton).fit(skeleton, search, *real)
+            skeleton = self._search(leaves, slopes, goal).grow(goal, n_jobs)
+            model = self._terms(skeleton, table.schema).fit(skeleton, search, *real)
             found = _predictions(table, skeleton, model, unseen, n_jobs)
             students.append(_Student(skeleton, model=model))
             losses.append(_distance(found, predictions[held_out], relative_weights(unseen)))
         return students[int(np.argmin(losses))]
 
-    def _search(self, max_leaf_nodes: int, slopes: int) -> SmallTree:
+    def _search(self, max_leaf_nodes: int, slopes: int, search: SearchRows) -> SmallTree:
         """Make the settings of the search for a tree with this many terms in each leaf."""
         return SmallTree(
             max_leaf_nodes,
@@ -217,11 +258,37 @@ class Distillation:
             min_counted=self.min_real_rows,
             min_share=self.min_share,
             leaf=LeafRules(slopes),
+            paths=self._column_rules(search),
         )
 
-    def _terms(self, skeleton: Skeleton) -> NodeTerms:
+    def _path_rules(self, schema: Schema) -> PathRules | None:
+        """Return which features may follow each other on a path; None: all may."""
+        return make_path_rules(
+            schema, self.interaction_cst, self.forbidden_below, once_per_path=self.once_per_path
+        )
+
+    def _column_rules(self, search: SearchRows) -> PathRules | None:
+        """Return the rules for the columns of a search, of which those with a monotone constraint split no node."""
+        if not self._constraints:
+            return None
+        schema = search.table.schema
+        groups, below = path_lists(
+            schema, self.interaction_cst, self.forbidden_below, once_per_path=self.once_per_path
+        )
+        column = {feature: number for number, feature in enumerate(search.features.tolist())}
+        signs = self.monotonic_cst or [0] * schema.n_features
+        known = {tuple(column[f] for f in group if f in column and not signs[f]) for group in groups}
+        return PathRules(
+            len(column), sorted(known), [[column[f] for f in below[above] if f in column] for above in column]
+        )
+
+    def _terms(self, skeleton: Skeleton, schema: Schema) -> NodeTerms:
         """Make the settings of the terms of a tree."""
-        return NodeTerms(self.slopes * min(int(np.count_nonzero(skeleton.is_leaf)), MOST_SEARCHED))
+        signs, n_leaves = monotone_array(self.monotonic_cst, schema), int(np.count_nonzero(skeleton.is_leaf))
+        if signs is not None:  # these features have terms in the place of the splits that they must not have
+            n_leaves = self.max_leaf_nodes or n_leaves
+        paths = self._path_rules(schema)
+        return NodeTerms(self.slopes * min(n_leaves, MOST_SEARCHED), signs=signs, paths=paths)
 
     def _grow(self, rows: Table, predictions: Floats, n_jobs: int) -> "_Student":
         """Grow a tree of any size, and prune it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,10 @@ _USED = frozenset(
         "fidelity",
         "costs",
         "class_weight",
+        "monotonic_cst",
+        "interaction_cst",
+        "once_per_path",
+        "forbidden_below",
         "random_state",
         "n_jobs",
     ]
@@ -119,7 +123,7 @@ def tree_fitter(
         )
     preset = lookup("preset", parameters.preset, {**presets, READABLE: presets["default"]})
     if has_teacher(parameters):
-        return _taught_fitter(parameters, rows.n_rows, own_teacher)
+        return _taught_fitter(parameters, rows, own_teacher)
     n_rows = rows.n_rows if n_rows is None else n_rows
     grower = _constrained(parameters, make_grower(parameters, preset.grower, rows, n_rows), rows)
     seed = resolve_seed(parameters.random_state)
@@ -205,14 +209,19 @@ def make_grower(parameters: Any, grower: Grower, rows: Table | Source, n_rows: i
 
 def _constrained(parameters: Any, grower: Grower, rows: Table | Source) -> Grower:
     """Set the constraints that only a single tree has."""
-    names, forced = rows.schema.names, resolve_forced(parameters.forced_splits, rows.schema)
-    constraints: dict[str, Any] = {
+    forced = resolve_forced(parameters.forced_splits, rows.schema)
+    constraints = _path_constraints(parameters, rows.schema.names)
+    constraints["forced_splits"] = None if forced is None else forced_splits(forced)
+    return replace(grower, **constraints) if any(constraints.values()) else grower
+
+
+def _path_constraints(parameters: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return which features may follow each other on a path, as parameters of a grower."""
+    return {
         "interaction_cst": interaction_groups(parameters.interaction_cst, names),
         "once_per_path": boolean("once_per_path", parameters.once_per_path),
         "forbidden_below": forbidden_pairs(parameters.forbidden_below, names),
-        "forced_splits": None if forced is None else forced_splits(forced),
     }
-    return replace(grower, **constraints) if any(constraints.values()) else grower
 
 
 def make_smoother(value: Any) -> Smoother | None:
@@ -249,13 +258,14 @@ def has_teacher(estimator: Any) -> bool:
     return False
 
 
-def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taught:
-    """Make the fitter of an estimator with a teacher, for a number of rows."""
+def _taught_fitter(estimator: Any, rows: Table | Source, own: OwnTeacher | None) -> Taught:
+    """Make the fitter of an estimator with a teacher."""
     # Imported only when needed: ensembles are slow to import.
     from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED, Distillation
     from hornbeam.ensembles.distillation.taught import Taught
 
     _refuse_unused(estimator)
+    names, n_rows = rows.schema.names, rows.n_rows
     readable = _is_readable(estimator)
     leaves, depth = limit("max_leaf_nodes", estimator.max_leaf_nodes), limit("max_depth", estimator.max_depth)
     if readable:
@@ -276,6 +286,8 @@ def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taugh
         slopes=resolve_slopes(estimator.slopes, _SLOPES if readable else 0),
         min_share=number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
         min_real_rows=least,
+        monotonic_cst=monotone_signs(estimator.monotonic_cst, names),
+        **_path_constraints(estimator, names),
     )
     return Taught(distillation, own)
 
@@ -322,7 +334,7 @@ def _refuse_unused(estimator: Any) -> None:
     found = []
     for field in fields(TreeClassifierParameters):
         name, value = field.name, getattr(estimator, field.name, field.default)
-        if name in _USED or (name == "monotonic_cst" and _constrains_nothing(value)):
+        if name in _USED:
             continue
         if value is not field.default and np.any(value != field.default):
             found.append(f"{name}={shown(value)}")
@@ -332,9 +344,3 @@ def _refuse_unused(estimator: Any) -> None:
             f"{', '.join(found)}: a tree with a teacher does not use {which}. Its size is set by max_leaf_nodes, "
             "max_depth, slopes and fidelity."
         )
-
-
-def _constrains_nothing(monotonic_cst: Any) -> bool:
-    """Whether every sign of a monotone constraint is 0."""
-    signs = monotonic_cst.values() if isinstance(monotonic_cst, Mapping) else monotonic_cst
-    return isinstance(signs, Iterable) and all(is_whole(sign) and sign == 0 for sign in signs)
