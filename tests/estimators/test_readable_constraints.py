@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import hornbeam
 from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.errors import ParameterError
+from hornbeam.explain.candidates.training_rows import grower_of
 from hornbeam.tree.walk import features_above
 
 GROUPS = [["a", "b"], ["c", "town"]]
@@ -99,6 +101,19 @@ def test_a_feature_against_its_constraint_has_no_effect():
     assert (rise * np.where(sloped.feature == 0, -1, 1) > 0).all()
 
 
+def test_a_file_keeps_the_constraints_for_edits(tmp_path):
+    _, X, y = random_rows(3, n=200)
+    parameters = {"monotonic_cst": {"a": 1, "b": -1}, "interaction_cst": GROUPS}
+    model = TreeClassifier("readable", max_leaf_nodes=4, **parameters).fit(X, y > 0)
+    hornbeam.save(model, tmp_path / "m.hornbeam")
+    loaded = hornbeam.load(tmp_path / "m.hornbeam")
+    assert loaded.tree_.digest == model.tree_.digest
+    grower = grower_of(loaded.tree_)
+    assert (grower.monotonic_cst, grower.interaction_cst) == ((1, -1, 0, 0), ((0, 1), (2, 3)))
+    with pytest.raises(ParameterError, match="monotone constraint"):
+        loaded.edit(X, y > 0).split(0, "a", threshold=0.0)
+
+
 def test_the_constraint_holds_after_updates_and_edits():
     rng, X, y = random_rows(3, n=300)
     signs, y = {"a": 1, "b": -1}, y > 0
@@ -158,6 +173,22 @@ def test_features_of_two_groups_do_not_interact(seed, groups):
     ]
     assert tree.n_leaves > 1
     assert all(len(one) <= may and any(one <= group for group in known) for one in used)
+
+
+def test_without_interactions_the_log_odds_are_a_sum_of_functions_of_one_feature():
+    rng, X, y = random_rows(2, n=250)
+    model = TreeClassifier("readable", interaction_cst="no_interactions").fit(X, y > 0)
+    assert model.tree_.n_leaves > 1
+
+    def log_odds(rows):
+        p = model.predict_proba(rows)
+        return np.log(p[:, 1] / p[:, 0])
+
+    one, other = (X.iloc[rng.permutation(len(X))].reset_index(drop=True) for _ in range(2))
+    for name in X:  # a change of one feature has the same effect, whatever the others are
+        effect = log_odds(one) - log_odds(one.assign(**{name: other[name]}))
+        elsewhere = log_odds(other.assign(**{name: one[name]})) - log_odds(other)
+        np.testing.assert_allclose(effect, elsewhere, atol=1e-9)
 
 
 def test_other_rules_of_paths_are_kept():
