@@ -433,6 +433,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             | {
                 "values": np.array([[-1.0], [0.5], [1.0]]),
                 "node_of_term": ints(0),
+                "sign": np.array([1], np.int8),
                 "ridge": 0.01,
                 "steps": 5,
             }
@@ -491,6 +492,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
                 "per_feature": 1,
                 "apart": 0.1,
                 "overgrowth": 2,
+                "paths": None,
                 "n_threads": 2,
             }
         ],
@@ -501,6 +503,8 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
                 "n_codes": ints(2, 2),
                 "nominal": np.array([False, True]),
                 "value": floats(0.5, 3.0, 1.0, 1.0),
+                "sign": np.array([-1, 0], np.int8),
+                "allowed": np.ones((len(TAUGHT["parent"]), 2), np.uint8),
                 "most_terms": 2,
                 "rounds": 2,
                 "least_share": 0.0,

@@ -156,10 +156,7 @@ def limits(fit: Fit) -> None:
     if fit.tree is not None:
         _paths(fit, fit.tree)
         _least_rows(fit, fit.tree)
-    signs = fit.settings.get("monotonic_cst")
-    if signs is not None and len(fit.rows.kinds) == len(signs):
-        for at in np.flatnonzero(signs):
-            _monotone(fit, int(at), signs[at])
+    _directions(fit, fit.model)
 
 
 def _paths(fit: Fit, tree: Tree) -> None:
@@ -171,11 +168,15 @@ def _paths(fit: Fit, tree: Tree) -> None:
         for above, lower in (fit.settings.get("forbidden_below") or {}).items()
         for below in lower
     ]
-    for leaf in np.flatnonzero(tree.skeleton.is_leaf):
-        path = list(features_above(tree.skeleton, int(leaf)))
-        used = set(path) | {
-            int(tree.path_slopes.feature[term]) for term in tree.path_slopes.of_node(int(leaf))
-        }
+    places = [
+        *zip(tree.slopes.node, tree.slopes.feature, strict=True)
+    ]  # a term interacts with the splits above it
+    paths = [[*features_above(tree.skeleton, int(node)), int(feature)] for node, feature in places]
+    paths += [
+        list(features_above(tree.skeleton, int(leaf))) for leaf in np.flatnonzero(tree.skeleton.is_leaf)
+    ]
+    for path in paths:
+        used = set(path)
         expect(
             not fit.settings.get("once_per_path") or len(path) == len(set(path)), "a feature twice on a path"
         )
@@ -207,7 +208,14 @@ def _least_rows(fit: Fit, tree: Tree) -> None:
         )
 
 
-def _monotone(fit: Fit, at: int, sign: int) -> None:
+def _directions(fit: Fit, model: Any) -> None:
+    signs = fit.settings.get("monotonic_cst")
+    if signs is not None and len(fit.rows.kinds) == len(signs):
+        for at in np.flatnonzero(signs):
+            _monotone(fit, int(at), signs[at], model)
+
+
+def _monotone(fit: Fit, at: int, sign: int, model: Any) -> None:
     if fit.rows.kinds[at] not in ("numbers", "ties", "holes"):
         return
     known = fit.rows.X.iloc[:, at].to_numpy(float)
@@ -220,7 +228,7 @@ def _monotone(fit: Fit, at: int, sign: int) -> None:
     for row in fit.rng.integers(0, fit.rows.n, 4):
         line = fit.rows.X.iloc[np.full(len(grid), row)].reset_index(drop=True)
         line.isetitem(at, grid)
-        found = fit.predictions(X=line)
+        found = fit.predictions(model, X=line)
         found = found if found.ndim == 1 else found[:, 1]
         slack = 1e-12 * max(1, np.abs(found).max())
         expect((np.diff(found) * sign).min() >= -slack, "a monotone constraint is broken")
@@ -520,6 +528,8 @@ def edits(fit: Fit) -> None:
     hornbeam.save(finished, path)
     expect(state(hornbeam.load(path)) == state(finished), "another tree after loading")
     expect(np.isfinite(fit.predictions(finished)).all(), "a prediction is not finite")
+    if fit.settings.get("preset") == "readable":
+        _directions(fit, finished)
 
 
 def _edit(fit: Fit, editor: Any) -> None:

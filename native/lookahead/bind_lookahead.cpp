@@ -90,10 +90,11 @@ nb::tuple search_tree(const Matrix<const uint8_t>& codes, const In<int32_t>& wei
                       const Matrix<const int32_t>& share, const In<int32_t>& n_codes, const In<bool>& nominal,
                       const In<int16_t>& value, int most_terms, double least_share, double ridge, double cut_off,
                       int64_t min_weight, int64_t min_counted, int max_leaves, int max_depth, int n_candidates,
-                      int per_feature, double apart, int overgrowth, int n_threads) {
+                      int per_feature, double apart, int overgrowth, const PathRules* paths, int n_threads) {
     expect(1 <= max_leaves && max_leaves <= kMostLeaves && max_depth >= 0, "from 1 to 1024 leaves expected");
     expect(n_candidates >= 0 && per_feature >= 1 && apart >= 0 && overgrowth >= 1 && overgrowth <= 16 && n_threads >= 1,
            "numbers of candidates, an overgrowth up to 16 and threads expected");
+    expect(!paths || paths->n_features() == static_cast<int>(codes.shape(1)), "path rules of these features expected");
     expect(codes.shape(0) > 0 && codes.shape(0) <= kMostRows, "from 1 to 2**26 rows expected");
     std::vector<SoftSplit> splits;
     {
@@ -101,7 +102,7 @@ nb::tuple search_tree(const Matrix<const uint8_t>& codes, const In<int32_t>& wei
         const Arguments arguments = checked(codes, weight, counted, share, n_codes, nominal, value);
         const SoftRows rows = arguments.rows();
         const LeafRules leaf = leaf_rules(most_terms, least_share, ridge, cut_off, min_weight, min_counted);
-        const SearchRules rules{max_depth, n_candidates, per_feature, apart, overgrowth};
+        const SearchRules rules{max_depth, n_candidates, per_feature, apart, overgrowth, paths};
         std::vector<int> members(codes.shape(0));
         for (size_t i = 0; i < members.size(); ++i) members[i] = static_cast<int>(i);
         ThreadTeam team(std::min(n_threads, kMostThreads));
@@ -128,5 +129,5 @@ void bind_lookahead(nanobind::module_& module) {
                nb::arg("n_codes"), nb::arg("nominal"), nb::arg("value"), nb::arg("most_terms"), nb::arg("least_share"),
                nb::arg("ridge"), nb::arg("cut_off"), nb::arg("min_weight"), nb::arg("min_counted"),
                nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("n_candidates"), nb::arg("per_feature"),
-               nb::arg("apart"), nb::arg("overgrowth"), nb::arg("n_threads"));
+               nb::arg("apart"), nb::arg("overgrowth"), nb::arg("paths").none(), nb::arg("n_threads"));
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "growing/path_rules.hpp"
 #include "lookahead/leaf_terms.hpp"
 
 namespace hornbeam::lookahead {
@@ -41,10 +42,10 @@ class CutScan {
         return model_ = terms_.select(node, counts_);
     }
 
-    // The cut of largest gain.
-    SoftSplit best(RowSpan node) {
+    // The cut of largest gain among those of allowed features; nullptr: of all.
+    SoftSplit best(RowSpan node, const PathRules::Allowed& allowed) {
         SoftSplit best;
-        scan(node, [&](int feature, const std::vector<Cut>& cuts) {
+        scan(node, allowed, [&](int feature, const std::vector<Cut>& cuts) {
             const Cut* cut = largest(cuts);
             if (cut && cut->gain > best.gain) best = split(feature, *cut);
         });
@@ -53,9 +54,10 @@ class CutScan {
 
     // Up to `per_feature` cuts of each feature that differ by at least `apart` of the weight; the `most` of largest
     // gain.
-    std::vector<SoftSplit> candidates(RowSpan node, int per_feature, double apart, size_t most) {
+    std::vector<SoftSplit> candidates(RowSpan node, const PathRules::Allowed& allowed, int per_feature, double apart,
+                                      size_t most) {
         std::vector<SoftSplit> found;
-        scan(node, [&](int feature, std::vector<Cut>& cuts) {
+        scan(node, allowed, [&](int feature, std::vector<Cut>& cuts) {
             for (int i = 0; i < per_feature; ++i) {
                 const Cut* cut = largest(cuts);
                 if (!cut) break;
@@ -87,7 +89,7 @@ class CutScan {
     }
 
     template <class Visit>
-    void scan(RowSpan node, Visit visit) {
+    void scan(RowSpan node, const PathRules::Allowed& allowed, Visit visit) {
         layout_ = {rows_.n_channels, model_.terms.size};
         width_ = layout_.size();
         if (model_.terms.size > 0) sum_moments(node);
@@ -96,6 +98,7 @@ class CutScan {
         for (int code = 0; code <= rows_.n_codes[0]; ++code) add(&sums[rows_.cell(0, code) * width_], total_);
         whole_ = explained(total_.data(), layout_, rules_.ridge);
         for (int feature = 0; feature < rows_.n_features; ++feature) {
+            if (allowed && !allowed->feature[feature]) continue;
             sort_codes(feature, sums);
             list_cuts(feature, sums);
             if (!cuts_.empty()) visit(feature, cuts_);

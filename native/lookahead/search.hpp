@@ -19,10 +19,16 @@ namespace hornbeam::lookahead {
 
 struct SearchRules {
     int max_depth;
-    int n_candidates;  // cuts that are compared at a node; 0: no lookahead
-    int per_feature;   // of these, at most this many of one feature
-    double apart;      // their least distance, as a share of the weight
-    int overgrowth;    // size of a greedy completion, as a multiple of the budget
+    int n_candidates;        // cuts that are compared at a node; 0: no lookahead
+    int per_feature;         // of these, at most this many of one feature
+    double apart;            // their least distance, as a share of the weight
+    int overgrowth;          // size of a greedy completion, as a multiple of the budget
+    const PathRules* paths;  // nullptr: every feature may split every node
+
+    PathRules::Allowed root() const { return paths ? paths->root() : nullptr; }
+    PathRules::Allowed below(const PathRules::Allowed& above, const SoftSplit& split) const {
+        return paths ? paths->after(above, split.feature) : nullptr;
+    }
 };
 
 // Rows whose codes are in `split.left` first; the rest stay in order.
@@ -34,9 +40,9 @@ inline RowSpan partition(const SoftRows& rows, RowSpan node, const SoftSplit& sp
 // A tree grown greedily, best gain first, and its best subtrees of every size.
 class Completion {
   public:
-    Completion(const SoftRows& rows, CutScan& scan, const LeafRules& leaf, std::vector<int> members, int budget,
-               int max_leaves, int max_depth) {
-        grow(rows, scan, leaf, members, max_leaves, max_depth);
+    Completion(const SoftRows& rows, CutScan& scan, const LeafRules& leaf, const SearchRules& rules,
+               std::vector<int> members, int budget, int depth, PathRules::Allowed allowed) {
+        grow(rows, scan, leaf, rules, members, std::max(2, rules.overgrowth * budget), depth, std::move(allowed));
         choose_subtrees(budget);
     }
 
@@ -61,16 +67,18 @@ class Completion {
         int first_child;
         double explained;
         SoftSplit split;
+        PathRules::Allowed allowed;
     };
 
-    void grow(const SoftRows& rows, CutScan& scan, const LeafRules& leaf, std::vector<int>& members, int max_leaves,
-              int max_depth) {
-        const auto add = [&](RowSpan span, int depth) {
+    void grow(const SoftRows& rows, CutScan& scan, const LeafRules& leaf, const SearchRules& rules,
+              std::vector<int>& members, int max_leaves, int depth, PathRules::Allowed allowed) {
+        const auto add = [&](RowSpan span, int depth, PathRules::Allowed allowed) {
             const LeafModel model = scan.leaf(span);
-            const bool open = depth < max_depth && model.weight >= 2 * leaf.min_weight;
-            nodes_.push_back({span, depth, -1, model.explained, open ? scan.best(span) : SoftSplit()});
+            const bool open = depth < rules.max_depth && model.weight >= 2 * leaf.min_weight;
+            const SoftSplit split = open ? scan.best(span, allowed) : SoftSplit();
+            nodes_.push_back({span, depth, -1, model.explained, split, std::move(allowed)});
         };
-        add({members.data(), members.data() + members.size()}, 0);
+        add({members.data(), members.data() + members.size()}, depth, std::move(allowed));
         for (int leaves = 1; leaves < max_leaves; ++leaves) {
             int next = -1;
             double most = 0;
@@ -83,8 +91,9 @@ class Completion {
             Node node = nodes_[next];
             nodes_[next].first_child = static_cast<int>(nodes_.size());
             const RowSpan left = partition(rows, node.rows, node.split);
-            add(left, node.depth + 1);
-            add({left.last, node.rows.last}, node.depth + 1);
+            const PathRules::Allowed below = rules.below(node.allowed, node.split);
+            add(left, node.depth + 1, below);
+            add({left.last, node.rows.last}, node.depth + 1, below);
         }
     }
 
@@ -120,7 +129,9 @@ class Search {
     }
 
     // The splits of the tree in preorder; a leaf is a split without a feature.
-    std::vector<SoftSplit> run(std::vector<int> members, int budget) { return solve(members, budget, 0).splits; }
+    std::vector<SoftSplit> run(std::vector<int> members, int budget) {
+        return solve(members, budget, 0, rules_.root()).splits;
+    }
 
   private:
     struct Solution {
@@ -133,13 +144,13 @@ class Search {
         int to_left = 0;
     };
 
-    Completion complete(CutScan& scan, std::vector<int> members, int budget, int depth) const {
-        return Completion(rows_, scan, leaf_, std::move(members), budget, std::max(2, rules_.overgrowth * budget),
-                          rules_.max_depth - depth);
+    Completion complete(CutScan& scan, std::vector<int> members, int budget, int depth,
+                        PathRules::Allowed allowed) const {
+        return Completion(rows_, scan, leaf_, rules_, std::move(members), budget, depth, std::move(allowed));
     }
 
-    Solution solve(std::vector<int>& members, int budget, int depth) {
-        const Completion greedy = complete(*scans_[0], members, budget, depth);
+    Solution solve(std::vector<int>& members, int budget, int depth, const PathRules::Allowed& allowed) {
+        const Completion greedy = complete(*scans_[0], members, budget, depth, allowed);
         Solution solution{greedy.explained(budget), {}};
         greedy.walk(budget, [&](const SoftSplit& split) { solution.splits.push_back(split); });
         if (budget <= 2 || depth >= rules_.max_depth || rules_.n_candidates == 0) return solution;
@@ -147,8 +158,8 @@ class Search {
         const RowSpan node{members.data(), members.data() + members.size()};
         scans_[0]->leaf(node);
         const std::vector<SoftSplit> candidates =
-            scans_[0]->candidates(node, rules_.per_feature, rules_.apart, rules_.n_candidates);
-        const std::vector<Division> divisions = compare(candidates, members, budget, depth);
+            scans_[0]->candidates(node, allowed, rules_.per_feature, rules_.apart, rules_.n_candidates);
+        const std::vector<Division> divisions = compare(candidates, members, budget, depth, allowed);
         size_t best = 0;
         for (size_t i = 1; i < divisions.size(); ++i)
             if (divisions[i].explained > divisions[best].explained) best = i;
@@ -157,7 +168,9 @@ class Search {
 
         auto [left, right] = divide(members, candidates[best]);
         const int to_left = divisions[best].to_left;
-        const Solution below = solve(left, to_left, depth + 1), beside = solve(right, budget - to_left, depth + 1);
+        const PathRules::Allowed allowed_below = rules_.below(allowed, candidates[best]);
+        const Solution below = solve(left, to_left, depth + 1, allowed_below),
+                       beside = solve(right, budget - to_left, depth + 1, allowed_below);
         if (below.explained + beside.explained <= solution.explained) return solution;
         solution = {below.explained + beside.explained, {candidates[best]}};
         for (const Solution* part : {&below, &beside})
@@ -167,13 +180,16 @@ class Search {
 
     // The best division of the budget below each candidate; the threads share the candidates.
     std::vector<Division> compare(const std::vector<SoftSplit>& candidates, const std::vector<int>& members, int budget,
-                                  int depth) {
+                                  int depth, const PathRules::Allowed& allowed) {
         std::vector<Division> divisions(candidates.size());
         team_.run([&](int member) {
             for (size_t i = member; i < candidates.size(); i += team_.size()) {
                 auto [left, right] = divide(members, candidates[i]);
-                const Completion below = complete(*scans_[member], std::move(left), budget - 1, depth + 1),
-                                 beside = complete(*scans_[member], std::move(right), budget - 1, depth + 1);
+                const PathRules::Allowed allowed_below = rules_.below(allowed, candidates[i]);
+                const Completion below =
+                                     complete(*scans_[member], std::move(left), budget - 1, depth + 1, allowed_below),
+                                 beside =
+                                     complete(*scans_[member], std::move(right), budget - 1, depth + 1, allowed_below);
                 for (int to_left = 1; to_left < budget; ++to_left) {
                     const double sum = below.explained(to_left) + beside.explained(budget - to_left);
                     if (sum > divisions[i].explained) divisions[i] = {sum, to_left};

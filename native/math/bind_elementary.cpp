@@ -87,7 +87,8 @@ Out<double> minimise(const nb::typed<nb::callable, ValueAndGradient(Out<double>)
         std::copy_n(found.second.data(), at.size(), gradient.begin());
         return found.first;
     };
-    const Descent descent{low, high, tolerance, gradient_tolerance, max_steps};
+    const size_t n = start.size();
+    const Descent descent{Numbers(n, low), Numbers(n, high), tolerance, gradient_tolerance, max_steps};
     return to_numpy(descent.minimise(evaluate, copied(start)));
 }
 

@@ -26,7 +26,7 @@ inline double dot(const double* one, const double* other, size_t n) {
 inline double dot(const Numbers& one, const Numbers& other) { return dot(one.data(), other.data(), one.size()); }
 
 struct Descent {
-    double low, high;           // of each coordinate
+    Numbers low, high;          // of each coordinate
     double tolerance;           // least decrease of a step, as a part of the value, or of 1
     double gradient_tolerance;  // a smaller derivative counts as 0
     int64_t max_steps;
@@ -34,8 +34,8 @@ struct Descent {
     // `function(at, gradient)` returns the value and writes the gradient.
     template <class Function>
     Numbers minimise(Function&& function, Numbers at) const {
-        for (double& x : at) x = within(x);
         const size_t n = at.size();
+        for (size_t k = 0; k < n; ++k) at[k] = within(at[k], k);
         Numbers gradient(n), direction(n), next(n), next_gradient(n);
         double value = function(at, gradient);
         std::deque<Step> steps;
@@ -54,7 +54,7 @@ struct Descent {
             Step made{Numbers(n), Numbers(n), 0};
             for (; halvings < kHalvings; ++halvings, step /= 2) {
                 for (size_t k = 0; k < n; ++k) {
-                    next[k] = within(at[k] + step * direction[k]);
+                    next[k] = within(at[k] + step * direction[k], k);
                     made.moved[k] = next[k] - at[k];
                 }
                 next_value = function(next, next_gradient);
@@ -87,16 +87,16 @@ struct Descent {
         double curvature;
     };
 
-    double within(double x) const {
+    double within(double x, size_t k) const {
         if (std::isnan(x)) return x;
-        x = x > low ? x : low;
-        return x < high ? x : high;
+        x = x > low[k] ? x : low[k];
+        return x < high[k] ? x : high[k];
     }
 
     std::vector<uint8_t> free_coordinates(const Numbers& at, const Numbers& gradient) const {
         std::vector<uint8_t> free(at.size());
         for (size_t k = 0; k < at.size(); ++k)
-            free[k] = !((at[k] <= low && gradient[k] > 0) || (at[k] >= high && gradient[k] < 0));
+            free[k] = !((at[k] <= low[k] && gradient[k] > 0) || (at[k] >= high[k] && gradient[k] < 0));
         return free;
     }
 

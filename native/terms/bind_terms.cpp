@@ -47,9 +47,16 @@ void expect_fit(double ridge, int64_t steps) {
     expect(ridge > 0 && ridge <= 1 && 0 <= steps && steps <= 100'000, "a ridge from 0 to 1 and steps expected");
 }
 
+void expect_signs(const In<int8_t>& sign, const Rows& rows) {
+    expect_within(sign, int8_t{-1}, int8_t{1}, "signs from -1 to 1 expected");
+    const bool free = std::all_of(sign.data(), sign.data() + sign.size(), [](int8_t one) { return one == 0; });
+    expect(free || rows.n_outputs <= 2, "signs of two classes, or of a mean, expected");
+}
+
 Codes checked_codes(const Matrix<const uint8_t>& codes, const In<int32_t>& n_codes, const In<bool>& nominal,
-                    const In<double>& value, size_t n_rows) {
-    const size_t d = codes.shape(1);
+                    const In<double>& value, const In<int8_t>& sign, const Matrix<const uint8_t>& allowed,
+                    const Rows& rows) {
+    const size_t n_rows = rows.n_rows(), d = codes.shape(1);
     expect(codes.shape(0) == n_rows && d > 0 && d <= (1 << 20), "codes of each row expected");
     expect(n_codes.size() == d && nominal.size() == d, "a number of codes and a kind for each feature expected");
     expect_within(n_codes, 1, 255, "from 1 to 255 codes expected");
@@ -57,18 +64,22 @@ Codes checked_codes(const Matrix<const uint8_t>& codes, const In<int32_t>& n_cod
     for (const int32_t codes_of_feature : n_codes) cell.push_back(cell.back() + codes_of_feature);
     expect(value.size() == static_cast<size_t>(cell.back()), "a value for each code of each feature expected");
     expect_within(value, -kMostValue, kMostValue, "values up to 1e100 expected");
+    expect(sign.size() == d && allowed.shape(0) == static_cast<size_t>(rows.n_nodes) && allowed.shape(1) == d,
+           "a sign of each feature, and the features allowed at each node, expected");
+    expect_signs(sign, rows);
     bool good = true;
     for (size_t i = 0; i < n_rows; ++i)
         for (size_t f = 0; f < d; ++f) good &= codes(i, f) <= n_codes(f);
     expect(good, "codes within their ranges expected");
-    return {static_cast<int>(d), codes.data(), n_codes.data(), nominal.data(), value.data(), std::move(cell)};
+    return {static_cast<int>(d), codes.data(), n_codes.data(), nominal.data(),
+            value.data(),        sign.data(),  allowed.data(), std::move(cell)};
 }
 
 nb::tuple select_node_terms(const Matrix<const uint8_t>& codes, const In<int32_t>& n_codes, const In<bool>& nominal,
-                            const In<double>& value, const Matrix<const double>& label, const In<double>& weight,
-                            const In<int32_t>& parent, const In<int32_t>& node_of_end, const In<int64_t>& start,
-                            int most_terms, int rounds, double least_share, double least_gain, double ridge,
-                            int64_t steps) {
+                            const In<double>& value, const In<int8_t>& sign, const Matrix<const uint8_t>& allowed,
+                            const Matrix<const double>& label, const In<double>& weight, const In<int32_t>& parent,
+                            const In<int32_t>& node_of_end, const In<int64_t>& start, int most_terms, int rounds,
+                            double least_share, double least_gain, double ridge, int64_t steps) {
     expect(0 <= most_terms && most_terms <= kMostTerms && 1 <= rounds && rounds <= kMostTerms,
            "at most 1,024 terms and rounds expected");
     expect(0 <= least_share && least_share <= 1 && least_gain >= 0, "a share and a gain expected");
@@ -78,7 +89,7 @@ nb::tuple select_node_terms(const Matrix<const uint8_t>& codes, const In<int32_t
     {
         nb::gil_scoped_release release;
         const Rows rows = checked(label, weight, parent, node_of_end, start);
-        const Codes table = checked_codes(codes, n_codes, nominal, value, label.shape(0));
+        const Codes table = checked_codes(codes, n_codes, nominal, value, sign, allowed, rows);
         for (const Term& term :
              Selection(rows, table, {most_terms, rounds, least_share, least_gain, ridge, steps}).run()) {
             node.push_back(term.node);
@@ -92,11 +103,11 @@ nb::tuple select_node_terms(const Matrix<const uint8_t>& codes, const In<int32_t
                           to_numpy(std::move(low)), to_numpy(std::move(high)));
 }
 
-Out<double> fit_node_terms(const Matrix<const double>& values, const In<int32_t>& node_of_term,
+Out<double> fit_node_terms(const Matrix<const double>& values, const In<int32_t>& node_of_term, const In<int8_t>& sign,
                            const Matrix<const double>& label, const In<double>& weight, const In<int32_t>& parent,
                            const In<int32_t>& node_of_end, const In<int64_t>& start, double ridge, int64_t steps) {
     const size_t m = values.shape(1), k = label.shape(1);
-    expect(values.shape(0) == label.shape(0) && m == node_of_term.size() && m <= kMostTerms,
+    expect(values.shape(0) == label.shape(0) && m == node_of_term.size() && m == sign.size() && m <= kMostTerms,
            "values of at most 1,024 terms for each row expected");
     expect_within(values, -1e6, 1e6, "values up to 1e6 expected");
     expect_within(node_of_term, 0, static_cast<int32_t>(parent.size()) - 1, "nodes of terms expected");
@@ -105,8 +116,9 @@ Out<double> fit_node_terms(const Matrix<const double>& values, const In<int32_t>
     {
         nb::gil_scoped_release release;
         const Rows rows = checked(label, weight, parent, node_of_end, start);
+        expect_signs(sign, rows);
         Regression model(rows, ridge);
-        for (size_t t = 0; t < m; ++t) model.add(node_of_term(t), [&](int64_t i) { return values(i, t); });
+        for (size_t t = 0; t < m; ++t) model.add(node_of_term(t), sign(t), [&](int64_t i) { return values(i, t); });
         model.fit(steps);
         slopes = model.slopes();
     }
@@ -146,11 +158,11 @@ void bind_terms(nanobind::module_& module) {
     namespace nb = nanobind;
     using namespace hornbeam;
     module.def("select_node_terms", &select_node_terms, nb::arg("codes"), nb::arg("n_codes"), nb::arg("nominal"),
-               nb::arg("value"), nb::arg("label"), nb::arg("weight"), nb::arg("parent"), nb::arg("node_of_end"),
-               nb::arg("start"), nb::arg("most_terms"), nb::arg("rounds"), nb::arg("least_share"),
-               nb::arg("least_gain"), nb::arg("ridge"), nb::arg("steps"));
-    module.def("fit_node_terms", &fit_node_terms, nb::arg("values"), nb::arg("node_of_term"), nb::arg("label"),
-               nb::arg("weight"), nb::arg("parent"), nb::arg("node_of_end"), nb::arg("start"), nb::arg("ridge"),
-               nb::arg("steps"));
+               nb::arg("value"), nb::arg("sign"), nb::arg("allowed"), nb::arg("label"), nb::arg("weight"),
+               nb::arg("parent"), nb::arg("node_of_end"), nb::arg("start"), nb::arg("most_terms"), nb::arg("rounds"),
+               nb::arg("least_share"), nb::arg("least_gain"), nb::arg("ridge"), nb::arg("steps"));
+    module.def("fit_node_terms", &fit_node_terms, nb::arg("values"), nb::arg("node_of_term"), nb::arg("sign"),
+               nb::arg("label"), nb::arg("weight"), nb::arg("parent"), nb::arg("node_of_end"), nb::arg("start"),
+               nb::arg("ridge"), nb::arg("steps"));
     module.def("fit_base", &fit_base, nb::arg("score"), nb::arg("label"), nb::arg("weight"), nb::arg("steps"));
 }

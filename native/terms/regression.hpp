@@ -35,9 +35,10 @@ class Regression {
         }
     }
 
-    // Adds a term of a node; `value(row)` is standardised over the rows at the node and below it.
+    // Adds a term of a node; `value(row)` is standardised over the rows at the node and below it. The slope of the last
+    // output is not negative with the sign 1, not positive with -1; of two outputs the other slope is its opposite.
     template <class Value>
-    void add(int node, Value value) {
+    void add(int node, int sign, Value value) {
         double share = 0;
         const int term = static_cast<int>(shares_.size());
         for (const int e : rows_.ends_below(node)) {
@@ -54,11 +55,18 @@ class Regression {
             end.terms.push_back(term);
         }
         shares_.push_back(share);
+        signs_.push_back(sign);
         at_.resize(at_.size() + rows_.n_outputs, 0.0);
     }
 
     void fit(int64_t steps) {
-        const Descent descent{-kLargest, kLargest, kTolerance, kTolerance, steps};
+        const size_t k = rows_.n_outputs, n_bases = static_cast<size_t>(rows_.n_ends) * k;
+        Descent descent{Numbers(at_.size(), -kLargest), Numbers(at_.size(), kLargest), kTolerance, kTolerance, steps};
+        for (size_t t = 0; t < signs_.size(); ++t)
+            for (size_t c = 0; c < k && signs_[t] != 0; ++c) {
+                const bool rises = (signs_[t] > 0) == (c + 1 == k);
+                (rises ? descent.low : descent.high)[n_bases + t * k + c] = 0.0;
+            }
         at_ = descent.minimise([&](const Numbers& at, Numbers& gradient) { return loss(at, gradient); }, at_);
     }
 
@@ -191,6 +199,7 @@ class Regression {
     double ridge_;
     std::vector<End> ends_;
     std::vector<double> shares_;  // of the rows of each term
+    std::vector<int> signs_;      // of each term
     Numbers at_;                  // bases, then slopes, scaled
     std::vector<double> score_, prediction_, sum_, slope_, base_;
 };

@@ -20,9 +20,12 @@ struct Codes {
     const int32_t* n_codes;  // per feature
     const bool* nominal;     // per feature
     const double* value;     // per cell: of a number, or 1 for a category that can have a term
+    const int8_t* sign;      // per feature: of the slope of the last output; 0: any
+    const uint8_t* allowed;  // per node and feature: whether the node can have terms of the feature
     std::vector<int64_t> cell;
 
     int code(int64_t row, int feature) const { return codes[row * n_features + feature]; }
+    bool allows(int node, int feature) const { return allowed[static_cast<size_t>(node) * n_features + feature]; }
 };
 
 struct SelectionRules {
@@ -100,6 +103,7 @@ class Selection {
         for (int feature = 0; feature < codes_.n_features; ++feature) {
             count(feature);
             for (int node = 0; node < rows_.n_nodes; ++node) {
+                if (!codes_.allows(node, feature)) continue;
                 sum_ = &counts_[static_cast<size_t>(node) * codes_.n_codes[feature] * width()];
                 Term best{node, feature, -1, 0, 0, 0};
                 if (codes_.nominal[feature]) find_category(best);
@@ -158,7 +162,7 @@ class Selection {
         sum_up(n, [](int) { return 0.0; });
         for (int code = n == 2 ? 1 : 0; code < n && n > 1; ++code) {  // of two categories, one says all
             if (codes_.value[codes_.cell[best.feature] + code] == 0 || weight(code) <= kRare * total(n)) continue;
-            const double found = gain(n, code, code, 0, 1, Shape::kCategory);
+            const double found = gain(best.feature, code, code, 0, 1, Shape::kCategory);
             if (found > best.gain && !taken(best.node, best.feature, code))
                 best = {best.node, best.feature, code, 0, 1, found};
         }
@@ -184,7 +188,7 @@ class Selection {
         const auto scaled = [&](int code) { return std::max(-1.0, std::min(2.0, (value[code] - centre) / range)); };
         sum_up(n, scaled);
         const auto compare = [&](int low, int high, double part) {
-            const double found = part * gain(n, low, high, scaled(low), scaled(high), Shape::kRange);
+            const double found = part * gain(best.feature, low, high, scaled(low), scaled(high), Shape::kRange);
             if (found > best.gain && value[high] - value[low] < kMostRange)
                 best = {best.node, best.feature, -1, value[low], value[high], found};
         };
@@ -234,9 +238,9 @@ class Selection {
     }
 
     // The decrease of the loss by one Newton step of the slope of each class, summed: with K classes K / (K - 1) times
-    // that of all slopes together.
-    double gain(int n, int from, int to, double low, double high, Shape shape) const {
-        const int k = rows_.n_outputs;
+    // that of all slopes together. 0 if the step is against the sign of the feature.
+    double gain(int feature, int from, int to, double low, double high, Shape shape) const {
+        const int n = codes_.n_codes[feature], k = rows_.n_outputs;
         const Moments own = moments(0, n, from, to, low, high, shape);
         if (own.weight <= 0) return 0;
         const double mean = own.first / own.weight, variance = own.second / own.weight - mean * mean;
@@ -246,6 +250,7 @@ class Selection {
             const Moments slope = moments(1 + c, n, from, to, low, high, shape),
                           curved = moments(1 + k + c, n, from, to, low, high, shape);
             const double moved = slope.first - mean * slope.weight;
+            if (c + 1 == k && codes_.sign[feature] * moved < 0) return 0;
             const double curvature = curved.second - 2 * mean * curved.first + mean * mean * curved.weight;
             gain += 0.5 * moved * moved /
                     std::max(curvature + kDamping * curved.weight * variance + kLeastCurvature, kLeastCurvature);
@@ -275,7 +280,7 @@ class Selection {
         mean /= weight;
         visit([&](double w, double x) { squares += w * (x - mean) * (x - mean); });
         const double scale = std::sqrt(squares / weight);
-        model_.add(term.node, [&](int64_t i) {
+        model_.add(term.node, codes_.sign[term.feature], [&](int64_t i) {
             const int code = codes_.code(i, term.feature);
             return code == n || scale == 0 ? 0.0 : (value(code) - mean) / scale;
         });

@@ -281,9 +281,8 @@ def test_constraints_that_constrain_nothing_are_accepted():
     for signs in free:
         model = TreeClassifier("readable", max_leaf_nodes=3, monotonic_cst=signs).fit(X, y)
         assert model.tree_.digest == expected
-    for signs in ([1] + [0] * (X.shape[1] - 1), {X.columns[0]: -1}, "rising"):
-        with pytest.raises(ParameterError, match="monotonic_cst"):
-            TreeClassifier("readable", monotonic_cst=signs).fit(X, y)
+    with pytest.raises(ParameterError, match="monotonic_cst"):
+        TreeClassifier("readable", monotonic_cst="rising").fit(X, y)
 
 
 def test_few_rows_of_many_classes_have_a_forest_as_teacher():

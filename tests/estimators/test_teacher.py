@@ -177,10 +177,10 @@ def test_rules_can_be_made_of_a_tree_with_a_teacher():
 
 def test_all_parameters_that_a_teacher_does_not_use_are_named():
     X, y = IRIS
-    tree = TreeClassifier("readable", criterion="entropy", max_bins=7, monotonic_cst=np.array([1, 0, 0, 0]))
+    tree = TreeClassifier("readable", criterion="entropy", max_bins=7, tolerance=0.1)
     with pytest.raises(
         ParameterError,
-        match=r"max_bins=7, .*monotonic_cst=.*criterion='entropy': a tree with a teacher does not use them",
+        match=r"max_bins=7, .*tolerance=.*criterion='entropy': a tree with a teacher does not use them",
     ):
         tree.fit(X, y)
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.kernels.lookahead import UNIT_VALUE, LeafRules, SearchRules, SoftRows
+from hornbeam.kernels.subtree import PathRules
 from support.examples import examples
 
 STEPS = 64
@@ -141,3 +142,24 @@ def test_wrong_arrays_are_refused(change, message):
     )._replace(**change)
     with pytest.raises(ValueError, match=message):
         rows.search(SearchRules(4, 3, 1), CONSTANT)
+
+
+@examples(20)
+@given(st.integers(0, 10**6), st.sampled_from([0, 2]))
+def test_the_features_of_a_path_obey_the_rules(seed, n_terms):
+    rows, rules = random_rows(seed, n=200), SearchRules(8, 4, 1)
+    paths = PathRules(3, [[0, 2], [1, 2]], [[], [], [2]])  # column 2 once on a path
+    feature, _ = rows.search(rules, LeafRules(n_terms), 2, paths)
+    above = [[]]  # of the nodes in preorder that are yet to come
+    for one in feature.tolist():
+        path = above.pop()
+        if one >= 0:
+            assert paths.allowed(path)[one]
+            above += [[*path, one]] * 2
+    none = rows.search(rules, LeafRules(n_terms), 1, PathRules(3, [], [[], [], []]))[0]
+    assert none.tolist() == [-1]
+    every = PathRules(3, [[0, 1, 2]], [[], [], []])
+    for found, expected in zip(
+        rows.search(rules, LeafRules(n_terms), 1, every), rows.search(rules, LeafRules(n_terms)), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)

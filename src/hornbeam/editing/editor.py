@@ -24,6 +24,7 @@ from hornbeam.editing.new_branches import (
 )
 from hornbeam.editing.replace_branch import replace_branch
 from hornbeam.editing.term_edits import (
+    check_signs,
     fixed_term,
     rounded_terms,
     terms_at,
@@ -460,6 +461,7 @@ class TreeEditor:
         self, node: int, at: NDArray[np.intp], slopes: Slopes, reason: str, author: str | None
     ) -> None:
         before = self.tree
+        check_signs(before, slopes, self.rows.grower.monotonic_cst)
         self._do(
             terms_text(before, with_slopes(before, slopes), node, at),
             lambda step: with_terms(before, node, slopes, self.rows.table, step),

@@ -99,6 +99,11 @@ def _check_new_nodes(tree: Tree, nodes: NDArray[np.intp], rows: TrainingRows) ->
         return
     for node in nodes[np.isfinite(skeleton.threshold[nodes])].tolist():
         column, first = skeleton.feature.item(node), skeleton.first_child.item(node)
+        if signs[column] != 0 and is_distilled(tree):
+            raise ParameterError(
+                f"a split of {names[column]!r}, which has a monotone constraint: in a tree with a teacher such a "
+                "feature has terms and no splits. Expected a split of another feature."
+            )
         # Of the second class, or the mean: the tree is not smoothed yet.
         low, high = tree.belief[first : first + 2, -1]
         if signs[column] * (high - low) < 0:

@@ -66,6 +66,20 @@ def terms_below(tree: Tree, node: int) -> Slopes:
     return tree.slopes.renumbered(number)
 
 
+def check_signs(tree: Tree, slopes: Slopes, signs: Sequence[int] | None) -> None:
+    """Raise `ParameterError` if a slope is against the monotone constraint of its feature."""
+    if signs is None:
+        return
+    first = 0.0 if tree.is_regression else slopes.slope[:, 0]
+    wrong = np.flatnonzero((slopes.slope[:, -1] - first) * np.array(signs)[slopes.feature] < 0)
+    if len(wrong):
+        column = slopes.feature.item(wrong[0])
+        raise ParameterError(
+            f"the term of {tree.schema.names[column]!r} at node {slopes.node[wrong[0]]} would be against its monotone "
+            f"constraint, {signs[column]:+d}; expected an effect of that direction. Drop the term, or fix its effect."
+        )
+
+
 def without_terms(tree: Tree, at: NDArray[np.intp]) -> Slopes:
     """Drop some terms."""
     kept = np.ones(len(tree.slopes), dtype=bool)

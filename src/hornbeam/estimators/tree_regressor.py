@@ -85,20 +85,20 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
         rows are predicted better so. Or a regressor: a fitted one is used as it is, another is cloned and fitted in
         `fit`; see the notes. None: no teacher, the tree is fitted to the rows.
         "auto": "ensemble" with slopes and in the preset ``readable``, else None. With a teacher, `smoothing`,
-        `tolerance` and constraints must have their defaults; `pruning` may be None, which is
+        `tolerance` and `forced_splits` must have their defaults; `pruning` may be None, which is
         ``fidelity=1.0``. `nominal_split`, `missing`, `min_impurity_decrease` and `max_bins` must have theirs in a tree
-        with a limit of up to 64 leaves.
+        with a limit of up to 64 leaves, and constraints of features theirs in any other.
     fidelity : float, default=0.98
         With a teacher and without `max_leaf_nodes` up to 64, the smallest tree is chosen that keeps this share of the
         full tree's fit to the teacher (the decrease of the squared distance), or the largest one within the limit of
         leaves; smaller values give smaller trees. `tree_.history` has the number of leaves and the limit.
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
-        feature name.
+        feature name. With a teacher it needs slopes: a feature with a constraint has terms and splits no node.
     interaction_cst : {"pairwise", "no_interactions"}, sequence of groups of features, or None, default=None
         Groups of features, by name or index, that may occur together on a path from the root to a leaf, as in
         scikit-learn and XGBoost. Features in no group form one more group. "pairwise": at most two features on a path;
-        "no_interactions": one.
+        "no_interactions": one. A node has terms of the features that may split it.
     once_per_path : bool, default=False
         Whether a feature splits at most one node of a path.
     forbidden_below : dict or None, default=None

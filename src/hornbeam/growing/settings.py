@@ -20,6 +20,8 @@ from hornbeam.kernels.subtree import PathRules
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step
 
+#: those that a tree with a teacher can have too
+CONSTRAINTS = ("monotonic_cst", "interaction_cst", "once_per_path", "forbidden_below")
 _UNSET = ("min_samples_missing", "interaction_cst", "once_per_path", "forbidden_below", "forced_splits")
 _KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal_split": Nominal, "missing": Missing}
 _RANGES = (
@@ -105,17 +107,19 @@ def check_features(name: str, lists: Iterable[tuple[int, ...]] | None) -> None:
         raise ParameterError(f"{name}={shown(lists)}: expected indices of features, from 0.")
 
 
-def make_path_rules(
+type PathLists = tuple[list[list[int]], list[list[int]]]
+"""Groups of features, of which one has all of a path, and for each feature those that may not be used below it."""
+
+
+def path_lists(
     schema: Schema,
     interactions: Interactions,
     forbidden_below: tuple[tuple[int, int], ...] | None,
     *,
     once_per_path: bool,
-) -> PathRules | None:
-    """Return the rules for the kernels; None if every feature may split every node."""
+) -> PathLists:
+    """Return the lists of `PathRules`."""
     n = schema.n_features
-    if interactions is None and not forbidden_below and not once_per_path:
-        return None
     groups = _given_groups(interactions, n)
     for features in (*groups, *(forbidden_below or ())):
         if features and max(features) >= n:
@@ -125,7 +129,21 @@ def make_path_rules(
     below: list[list[int]] = [[f] if once_per_path else [] for f in range(n)]
     for above, other in forbidden_below or ():
         below[above].append(other)
-    return PathRules(n, _with_rest(groups, n), below)
+    return _with_rest(groups, n), below
+
+
+def make_path_rules(
+    schema: Schema,
+    interactions: Interactions,
+    forbidden_below: tuple[tuple[int, int], ...] | None,
+    *,
+    once_per_path: bool,
+) -> PathRules | None:
+    """Return the rules for the kernels; None if every feature may split every node."""
+    if interactions is None and not forbidden_below and not once_per_path:
+        return None
+    lists = path_lists(schema, interactions, forbidden_below, once_per_path=once_per_path)
+    return PathRules(schema.n_features, *lists)
 
 
 def _given_groups(interactions: Interactions, n: int) -> list[list[int]]:

@@ -207,6 +207,7 @@ def search_tree(
     per_feature: int,
     apart: float,
     overgrowth: int,
+    paths: PathRules | None,
     n_threads: int,
 ) -> tuple[Any, ...]: ...
 def gradients_of_log_loss(
@@ -562,6 +563,8 @@ def select_node_terms(
     n_codes: NDArray[numpy.int32],
     nominal: NDArray[numpy.bool_],
     value: NDArray[numpy.float64],
+    sign: NDArray[numpy.int8],
+    allowed: NDArray[numpy.uint8],
     label: NDArray[numpy.float64],
     weight: NDArray[numpy.float64],
     parent: NDArray[numpy.int32],
@@ -577,6 +580,7 @@ def select_node_terms(
 def fit_node_terms(
     values: NDArray[numpy.float64],
     node_of_term: NDArray[numpy.int32],
+    sign: NDArray[numpy.int8],
     label: NDArray[numpy.float64],
     weight: NDArray[numpy.float64],
     parent: NDArray[numpy.int32],

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels import _native
+from hornbeam.kernels.subtree import PathRules
 from hornbeam.typing import Bools, Indices
 
 MOST_CODES = 255  #: codes of a feature, without that of a missing value
@@ -79,8 +80,12 @@ class SoftRows(NamedTuple):
             value=self.value[cells],
         )
 
-    def search(self, rules: SearchRules, leaf: LeafRules, n_jobs: int = 1) -> tuple[Indices, Bools]:
+    def search(
+        self, rules: SearchRules, leaf: LeafRules, n_jobs: int = 1, paths: PathRules | None = None
+    ) -> tuple[Indices, Bools]:
         """Find the tree that explains most of the shares.
+
+        `paths` has the features that may follow each other; None: all may.
 
         Returns the feature of each node in preorder, -1 for a leaf, and whether each code goes left, of shape (n_nodes,
         256).
@@ -96,6 +101,7 @@ class SoftRows(NamedTuple):
             per_feature=rules.per_feature,
             apart=rules.apart,
             overgrowth=rules.overgrowth,
+            paths=paths,
             n_threads=n_jobs,
         )
         return feature, left.view(np.bool_)

@@ -37,13 +37,16 @@ class CodedColumns(NamedTuple):
     """Codes of the features of some rows.
 
     ``value`` has an entry for each code of each feature, missing ones left out: a number, or for a category 1 if it can
-    have a term, else 0.
+    have a term, else 0. ``sign`` has that of the slope of the last output of each feature: 1, -1, or 0 for any.
+    ``allowed`` says at which node a feature can have terms, of shape (n_nodes, n_features).
     """
 
     codes: NDArray[np.uint8]
     n_codes: Indices
     nominal: Bools
     value: Floats
+    sign: NDArray[np.int8]
+    allowed: NDArray[np.uint8]
 
 
 class FoundTerms(NamedTuple):
@@ -83,14 +86,17 @@ class EndedRows(NamedTuple):
         )
         return FoundTerms(*found)
 
-    def slopes(self, values: Floats, node_of_term: Indices, fitting: Fitting) -> Floats:
+    def slopes(
+        self, values: Floats, node_of_term: Indices, sign_of_term: NDArray[np.int8], fitting: Fitting
+    ) -> Floats:
         """Fit the slope of each term for each output, of shape (n_terms, n_outputs).
 
         `values`, of shape (n_rows, n_terms), have mean 0 and variance 1 over the rows at the node of the term and below
-        it. Every node where rows end has a base of its own.
+        it. Every node where rows end has a base of its own. The slope of the last output has the sign of the term, or
+        is 0; with the sign 0 it is any.
         """
         return _native.fit_node_terms(
-            values, node_of_term, **self._asdict(), ridge=fitting.ridge, steps=fitting.steps
+            values, node_of_term, sign_of_term, **self._asdict(), ridge=fitting.ridge, steps=fitting.steps
         )
 
 

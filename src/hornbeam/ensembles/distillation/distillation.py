@@ -28,8 +28,10 @@ from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.grower import Grower
+from hornbeam.growing.settings import CONSTRAINTS, make_path_rules, monotone_array, path_lists
 from hornbeam.kernels.elementary import dot, log, row_dots
 from hornbeam.kernels.lookahead import LeafRules
+from hornbeam.kernels.subtree import PathRules
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing.hgs import HGS
@@ -94,7 +96,9 @@ class Distillation:
     max_bins : int or None, default 255
         Maximum number of codes of a numeric feature of a tree of more than 64 leaves, as in `Recipe`.
     grower : Grower
-        Nominal splits, missing values and the least gain of a tree of more than 64 leaves.
+        Nominal splits, missing values and the least gain of a tree of more than 64 leaves; monotone constraints and
+        rules of paths of a searched one. A feature with a monotone constraint has terms and no splits, and a node has
+        terms of the features that may split it.
 
     Notes
     -----
@@ -136,6 +140,29 @@ class Distillation:
             raise ParameterError(
                 f"max_leaf_nodes={self.max_leaf_nodes!r}: expected at least 2, or None for no limit."
             )
+        if self._constraints and (self.max_leaf_nodes is None or self.max_leaf_nodes > MOST_SEARCHED):
+            raise ParameterError(
+                f"{', '.join(self._constraints)}: a tree with a teacher keeps constraints up to "
+                f"max_leaf_nodes={MOST_SEARCHED}, found {self.max_leaf_nodes}. Set max_leaf_nodes=16, say."
+            )
+        if "monotonic_cst" in self._constraints and self.slopes == 0:
+            raise ParameterError(
+                "monotonic_cst: with a teacher a feature with a constraint has terms and no splits; expected slopes "
+                "from 1 to 3, found 0."
+            )
+
+    def check_schema(self, schema: Schema) -> None:
+        """Raise `ParameterError` if the constraints do not fit the features, or the classes."""
+        monotone_array(self.grower.monotonic_cst, schema)
+        self._path_rules(schema)
+
+    @property
+    def _constraints(self) -> dict[str, Any]:
+        """The constraints that are set, by name."""
+        values = {name: getattr(self.grower, name) for name in CONSTRAINTS}
+        if not any(self.grower.monotonic_cst or ()):
+            del values["monotonic_cst"]
+        return {name: value for name, value in values.items() if value}
 
     def fit(
         self,
@@ -172,6 +199,7 @@ class Distillation:
         """
         if table.target is None and table.numeric_target is None:
             raise DataError("The table has no target. Read it with y to distil a tree from it.")
+        self.check_schema(table.schema)
         synthetic = np.concatenate(list(self.synthetic_rows.draw(table, n_jobs)))
         real = np.broadcast_to(np.arange(table.n_rows)[:, None], (table.n_rows, synthetic.shape[1]))
         known = _known_predictions(teacher, real, held_out, table.schema)
@@ -193,7 +221,12 @@ class Distillation:
         if not self._is_searched:
             named |= {"leaves": tree.n_leaves, "max_leaf_nodes": self._most_leaves(table)}
         step = Step.of(
-            DISTILLED, fidelity=self.fidelity, temperature=temperature, rows=len(predictions), **named
+            DISTILLED,
+            fidelity=self.fidelity,
+            temperature=temperature,
+            rows=len(predictions),
+            **named,
+            **self._constraints,
         )
         tree = with_belief(tree, _belief(tree, rows, predictions), np.full(tree.n_nodes, _TEACHER_ROWS), step)
         if student.model is not None and len(student.model.slopes):
@@ -222,7 +255,8 @@ class Distillation:
         search = SearchRows.of(taught, labels, n_jobs, counted[known])
         real = table, table.truth, _n_units(table)
         root = Skeleton.leaf()
-        everywhere = NodeTerms(_GLOBAL_TERMS, _LEAST_GLOBAL).fit(root, search, *real)
+        terms = replace(self._terms(root, table.schema), most_terms=_GLOBAL_TERMS, least_share=_LEAST_GLOBAL)
+        everywhere = terms.fit(root, search, *real)
         if self._is_searched:
             left = search.with_differences(_predictions(table, root, everywhere, search.table, n_jobs))
             goals = (self.slopes, search), (0, left)
@@ -232,10 +266,11 @@ class Distillation:
                 self._grow(table, taught, labels, n_jobs),
                 self._grow_beside(everywhere, table, taught, labels, n_jobs),
             ]
-        terms = everywhere.slopes if self.slopes == 0 else None
+        known_terms = everywhere.slopes if self.slopes == 0 else None
         losses = []
         for number, (skeleton, gain, _) in enumerate(students):
-            model = self._terms(skeleton).fit(skeleton, search, *real, selected=terms)
+            terms = self._terms(skeleton, table.schema)
+            model = terms.fit(skeleton, search, *real, selected=known_terms)
             found = _predictions(table, skeleton, model, unseen, n_jobs)
             students[number] = _Student(skeleton, gain, model)
             losses.append(_distance(found, predictions[held_out], relative_weights(unseen)))
@@ -258,15 +293,42 @@ class Distillation:
             min_counted=self.min_real_rows,
             min_share=self.min_share,
             leaf=LeafRules(slopes),
+            paths=self._column_rules(search),
         )
         skeleton = small.grow(search, n_jobs)
         if self.min_split_rows > _LEAST_SPLIT:
             skeleton, _ = self._enough(skeleton, table, 0.0)
         return _Student(skeleton)
 
-    def _terms(self, skeleton: Skeleton) -> NodeTerms:
+    def _path_rules(self, schema: Schema) -> PathRules | None:
+        """Return which features may follow each other on a path; None: all may."""
+        grower = self.grower
+        return make_path_rules(
+            schema, grower.interaction_cst, grower.forbidden_below, once_per_path=grower.once_per_path
+        )
+
+    def _column_rules(self, search: SearchRows) -> PathRules | None:
+        """Return the rules for the columns of a search, of which those with a monotone constraint split no node."""
+        if not self._constraints:
+            return None
+        schema, grower = search.table.schema, self.grower
+        groups, below = path_lists(
+            schema, grower.interaction_cst, grower.forbidden_below, once_per_path=grower.once_per_path
+        )
+        column = {feature: number for number, feature in enumerate(search.features.tolist())}
+        signs = grower.monotonic_cst or [0] * schema.n_features
+        known = {tuple(column[f] for f in group if f in column and not signs[f]) for group in groups}
+        return PathRules(
+            len(column), sorted(known), [[column[f] for f in below[above] if f in column] for above in column]
+        )
+
+    def _terms(self, skeleton: Skeleton, schema: Schema) -> NodeTerms:
         """Make the settings of the terms of a tree."""
-        return NodeTerms(self.slopes * min(skeleton.n_leaves, MOST_SEARCHED))
+        signs, n_leaves = monotone_array(self.grower.monotonic_cst, schema), skeleton.n_leaves
+        if signs is not None:  # these features have terms in the place of the splits that they must not have
+            n_leaves = self.max_leaf_nodes or n_leaves
+        paths = self._path_rules(schema)
+        return NodeTerms(self.slopes * min(n_leaves, MOST_SEARCHED), signs=signs, paths=paths)
 
     def _grow(
         self,

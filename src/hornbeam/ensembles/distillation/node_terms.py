@@ -1,6 +1,7 @@
 """The terms of a tree, which can belong to any node, and the predictions of its nodes, fitted to soft labels."""
 
 from dataclasses import dataclass
+from itertools import compress
 from math import sqrt
 from typing import NamedTuple
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation.search_rows import SearchRows, mean_and_deviation, relative_weights
 from hornbeam.kernels.elementary import dot, exp, row_sums
+from hornbeam.kernels.subtree import PathRules
 from hornbeam.kernels.terms import EndedRows, Fitting, Selecting, fit_base
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.slopes import NO_CATEGORY, Slopes
-from hornbeam.tree.walk import pull_up
+from hornbeam.tree.walk import features_above, pull_up
 from hornbeam.typing import Floats, Indices
 
 _FITTING = Fitting()
@@ -40,11 +42,16 @@ class NodeTerms:
     fitted together to the real rows and to the teacher, which counts as `teacher_rows` rows in each leaf. All real
     rows together count as many as there are different rows, or groups. The base of any node is such that the mean
     prediction of its rows, without the terms below it, is the mean of their labels.
+
+    `signs` are those of the slopes of each feature, for the second class or the mean: 1, -1, or 0 for any. A node has
+    terms of those features that `paths` allows to split it; None: of all.
     """
 
     most_terms: int
     least_share: float = 0.003
     teacher_rows: float = 100.0
+    signs: NDArray[np.int8] | None = None
+    paths: PathRules | None = None
 
     def fit(
         self,
@@ -65,10 +72,11 @@ class NodeTerms:
         centre, scale = _location(labels)
         labels = (labels - centre) / scale
         natural = relative_weights(search.table)
+        signs = np.zeros(real.schema.n_features, np.int8) if self.signs is None else self.signs
         if selected is None:
             taught = _Sorted(skeleton, search.table)
             least_gain = _LEAST_GAIN / n_units * _noise(search, truth, scale)
-            terms = self._select(search, taught, labels[: len(natural)], natural, least_gain)
+            terms = self._select(search, taught, labels[: len(natural)], natural, least_gain, signs)
         else:
             columns = selected.node, selected.feature, selected.category, selected.low, selected.high
             terms = list(map(_Term, *(column.tolist() for column in columns)))
@@ -82,7 +90,8 @@ class NodeTerms:
         of_end = np.bincount(rows.stop, natural)[rows.stop]
         weight = self.teacher_rows * np.divide(natural, of_end, out=np.zeros_like(natural), where=of_end > 0)
         weight += own
-        kept, values_of = [], []
+        kept: list[_Term] = []
+        values_of: list[Floats] = []
         for term in terms:
             here = rows.below(term.node)
             found = _standardised(term, rows.column(term.feature)[here], weight[here])
@@ -92,7 +101,10 @@ class NodeTerms:
                 values_of[-1][here] = found[1]
         values = np.column_stack(values_of) if values_of else np.empty((len(weight), 0))
         node = np.array([term.node for term in kept], np.int32)
-        slopes = rows.ended(labels, weight).slopes(values, node, _FITTING)
+        sign = signs[[term.feature for term in kept]] if kept else np.empty(0, np.int8)
+        slopes = rows.ended(labels, weight).slopes(values, node, sign, _FITTING)
+        free = (sign == 0) | (slopes[:, -1] != 0.0)  # the others would go against their sign
+        kept, values, node, slopes = list(compress(kept, free)), values[:, free], node[free], slopes[free]
         score, base = np.zeros_like(labels), np.zeros((skeleton.n_nodes, labels.shape[1]))
         for at in range(skeleton.n_nodes):
             here = rows.below(at)
@@ -112,17 +124,31 @@ class NodeTerms:
         return NodeModel(_slopes(kept, slopes), odds / row_sums(odds)[:, None])
 
     def _select(
-        self, search: SearchRows, rows: "_Sorted", labels: Floats, weight: Floats, least_gain: float
+        self,
+        search: SearchRows,
+        rows: "_Sorted",
+        labels: Floats,
+        weight: Floats,
+        least_gain: float,
+        signs: NDArray[np.int8],
     ) -> list["_Term"]:
         """Select terms by the labels of the teacher."""
         ended = rows.ended(labels[rows.order], weight[rows.order])
         selecting = Selecting(self.most_terms, least_share=self.least_share, least_gain=least_gain)
-        found = ended.select(search.coded_columns(rows.order), selecting, _FITTING.ridge)
+        columns = search.coded_columns(rows.order, signs, self._allowed(rows.skeleton, len(signs)))
+        found = ended.select(columns, selecting, _FITTING.ridge)
         terms = []
         for node, column, code, low, high in zip(*(array.tolist() for array in found), strict=True):
             category = NO_CATEGORY if code < 0 else int(np.flatnonzero(search.codes_of(column) == code)[0])
             terms.append(_Term(node, int(search.features[column]), category, low, high))
         return sorted(terms)
+
+    def _allowed(self, skeleton: Skeleton, n_features: int) -> NDArray[np.uint8]:
+        """Return which features may have terms at each node, of shape (n_nodes, n_features)."""
+        if self.paths is None:
+            return np.ones((skeleton.n_nodes, n_features), np.uint8)
+        nodes = range(skeleton.n_nodes)
+        return np.array([self.paths.allowed(features_above(skeleton, node)) for node in nodes], np.uint8)
 
 
 class _Term(NamedTuple):

@@ -151,10 +151,12 @@ class SearchRows:
         feature = int(self.features[column])
         return self.groups.get(feature, np.arange(self.bins.n_codes[feature]))
 
-    def coded_columns(self, order: NDArray[np.intp]) -> CodedColumns:
+    def coded_columns(
+        self, order: NDArray[np.intp], sign: NDArray[np.int8], allowed: NDArray[np.uint8]
+    ) -> CodedColumns:
         """Return the codes of all rows in another order, and the median of the values of each code.
 
-        A category has the value 1, the code of several categories 0.
+        A category has the value 1, the code of several categories 0. `sign` and `allowed` are those of all features.
         """
         values = []
         for column, n in enumerate(self.rows.n_codes.tolist()):
@@ -164,7 +166,8 @@ class SearchRows:
                 known, value = self.rows.codes[:, column] < n, self.table.columns[self.features[column]]
                 values.append(_medians(self.rows.codes[known, column], value[known], n))
         codes = np.ascontiguousarray(self.rows.codes[order])
-        return CodedColumns(codes, self.rows.n_codes, self.rows.nominal, np.concatenate(values))
+        own = sign[self.features], np.ascontiguousarray(allowed[:, self.features])
+        return CodedColumns(codes, self.rows.n_codes, self.rows.nominal, np.concatenate(values), *own)
 
 
 def _sample(counted: Bools) -> NDArray[np.intp]:

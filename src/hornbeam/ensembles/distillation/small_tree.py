@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hornbeam.ensembles.distillation.search_rows import STEPS, SearchRows
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.lookahead import LeafRules, SearchRules
-from hornbeam.kernels.subtree import Nodes
+from hornbeam.kernels.subtree import Nodes, PathRules
 from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Indices
@@ -21,7 +21,7 @@ class SmallTree:
     Every cut of a node is valued by what its two branches explain of the soft labels, each with a linear model of the
     terms of the node (`leaf`). The best cuts are compared by what a whole tree below them explains within the budget of
     leaves. A leaf has at least `min_rows` rows, `min_counted` counted rows and the share `min_share` of all counted
-    rows.
+    rows. `paths` says which features of the search may follow each other on a path; None: all may.
     """
 
     max_leaf_nodes: int = 16
@@ -30,13 +30,14 @@ class SmallTree:
     min_counted: float = 1.0
     min_share: float = 0.0
     leaf: LeafRules = field(default_factory=lambda: LeafRules(2))
+    paths: PathRules | None = None
 
     def grow(self, search: SearchRows, n_jobs: int = 1) -> Skeleton:
         """Find a tree for rows with soft labels."""
         counted = max(self.min_counted, self.min_share * search.n_counted) * search.counted_share
         least = np.rint(np.array([self.min_rows, counted]) * STEPS).astype(int).tolist()
         rules = SearchRules(self.max_leaf_nodes, self.max_depth, *least)
-        nodes = _nodes(*search.rows.search(rules, self.leaf, n_jobs), search)
+        nodes = _nodes(*search.rows.search(rules, self.leaf, n_jobs, self.paths), search)
         return build_skeleton(nodes, search.bins, level_order(nodes.parent, nodes.slot))
 
 

@@ -66,6 +66,7 @@ class Taught:
         self, table: Table, count: TreeStep, *, n_jobs: int = 1, on_progress: Listener = None
     ) -> Tree:
         """Fit a tree to a sample of the rows; `count` replaces its evidence by that of all rows."""
+        self.distillation.check_schema(table.schema)
         rows = CanonicalRows.of(table, Recipe(), n_jobs)
         if self.own is None:
             rows = rows.subset(_MOST_ROWS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,10 @@ _USED = frozenset(
         "fidelity",
         "costs",
         "class_weight",
+        "monotonic_cst",
+        "interaction_cst",
+        "once_per_path",
+        "forbidden_below",
         "random_state",
         "n_jobs",
     ]
@@ -137,7 +141,7 @@ def tree_fitter(
         )
     preset = lookup("preset", parameters.preset, {**presets, READABLE: presets["default"]})
     if has_teacher(parameters):
-        return _taught_fitter(parameters, rows.n_rows, own_teacher)
+        return _taught_fitter(parameters, rows, own_teacher)
     n_rows = rows.n_rows if n_rows is None else n_rows
     grower = _constrained(parameters, make_grower(parameters, preset.grower, rows, n_rows), rows)
     seed = resolve_seed(parameters.random_state)
@@ -223,14 +227,19 @@ def make_grower(parameters: Any, grower: Grower, rows: Table | Source, n_rows: i
 
 def _constrained(parameters: Any, grower: Grower, rows: Table | Source) -> Grower:
     """Set the constraints that only a single tree has."""
-    names, forced = rows.schema.names, resolve_forced(parameters.forced_splits, rows.schema)
-    constraints: dict[str, Any] = {
+    forced = resolve_forced(parameters.forced_splits, rows.schema)
+    constraints = _path_constraints(parameters, rows.schema.names)
+    constraints["forced_splits"] = None if forced is None else forced_splits(forced)
+    return replace(grower, **constraints) if any(constraints.values()) else grower
+
+
+def _path_constraints(parameters: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return which features may follow each other on a path, as parameters of a grower."""
+    return {
         "interaction_cst": interaction_groups(parameters.interaction_cst, names),
         "once_per_path": boolean("once_per_path", parameters.once_per_path),
         "forbidden_below": forbidden_pairs(parameters.forbidden_below, names),
-        "forced_splits": None if forced is None else forced_splits(forced),
     }
-    return replace(grower, **constraints) if any(constraints.values()) else grower
 
 
 def make_smoother(value: Any) -> Smoother | None:
@@ -267,13 +276,14 @@ def has_teacher(estimator: Any) -> bool:
     return False
 
 
-def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taught:
-    """Make the fitter of an estimator with a teacher, for a number of rows."""
+def _taught_fitter(estimator: Any, rows: Table | Source, own: OwnTeacher | None) -> Taught:
+    """Make the fitter of an estimator with a teacher."""
     # Imported only when needed: ensembles are slow to import.
     from hornbeam.ensembles.distillation.distillation import MOST_SEARCHED, Distillation
     from hornbeam.ensembles.distillation.search_rows import GREEDY_BINS
     from hornbeam.ensembles.distillation.taught import Taught
 
+    names, n_rows = rows.schema.names, rows.n_rows
     readable = _is_readable(estimator)
     leaves, depth = limit("max_leaf_nodes", estimator.max_leaf_nodes), limit("max_depth", estimator.max_depth)
     if readable:
@@ -298,6 +308,8 @@ def _taught_fitter(estimator: Any, n_rows: int, own: OwnTeacher | None) -> Taugh
             nominal_split=choice("nominal_split", estimator.nominal_split, Nominal, Nominal.SUBSET),
             missing=choice("missing", estimator.missing, Missing, Missing.OWN),
             min_impurity_decrease=number("min_impurity_decrease", estimator.min_impurity_decrease),
+            monotonic_cst=monotone_signs(estimator.monotonic_cst, names),
+            **_path_constraints(estimator, names),
         ),
     )
     return Taught(distillation, own)
@@ -363,8 +375,6 @@ def _why_unused(name: str, value: Any, *, searched: bool) -> str | None:
         return "its terms, and the teacher's rows, need each row at one node"
     if name in _USED or (name in _AS_TAUGHT and is_named(value, _AS_TAUGHT[name])):
         return None
-    if name == "monotonic_cst" and _constrains_nothing(value):
-        return None
     if name == "pruning" and _keeps_all(value):
         return None
     if name in _GROWN:
@@ -374,9 +384,3 @@ def _why_unused(name: str, value: Any, *, searched: bool) -> str | None:
 
 def _keeps_all(pruning: Any) -> bool:
     return pruning is None or is_named(pruning, "none")
-
-
-def _constrains_nothing(monotonic_cst: Any) -> bool:
-    """Whether every sign of a monotone constraint is 0."""
-    signs = monotonic_cst.values() if isinstance(monotonic_cst, Mapping) else monotonic_cst
-    return isinstance(signs, Iterable) and all(is_whole(sign) and sign == 0 for sign in signs)

@@ -12,9 +12,10 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.growing.criterion import Criterion
 from hornbeam.growing.grower import Grower
+from hornbeam.growing.settings import CONSTRAINTS
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.smoothing.teacher_prior import DISTILLED
-from hornbeam.tree.tree import Tree
+from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.unwrap import single_tree, unwrap
 from hornbeam.typing import Floats
 
@@ -60,14 +61,16 @@ def tree_and_recipe(model: Any, grower: Grower | None) -> tuple[Tree, Recipe]:
 def grower_of(tree: Tree, criterion: str = "auto") -> Grower:
     """Return the growth settings in the history of a tree, with another criterion unless that is "auto".
 
-    Those of the default if it was taught, or if Hornbeam did not grow it.
+    Those of the default if it was taught, with its constraints, or if Hornbeam did not grow it.
     """
     known = [one.value for one in Criterion if (one is Criterion.SQUARED_ERROR) == tree.is_regression]
     check_choice("criterion", criterion, ("auto", *known))
     grower = (REGRESSION_PRESETS if tree.is_regression else PRESETS)["default"].grower
     for step in reversed(tree.history):
         if step.name in ("grow", DISTILLED):
-            grower = Grower.recorded(step, tree.schema) if step.name == "grow" else grower
+            own = {name: value for name, value in step.parameters if name in CONSTRAINTS}
+            taught = Step.of("grow", **dict(grower.as_step().parameters) | own)
+            grower = Grower.recorded(taught if step.name == DISTILLED else step, tree.schema)
             break
     return grower if criterion == "auto" else replace(grower, criterion=Criterion(criterion))
 
