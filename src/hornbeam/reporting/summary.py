@@ -110,13 +110,11 @@ def _in_use(scored: ScoredRows, costs: Costs | None) -> str:
     """Compare with the decisions in use today, if they are known: by what they cost, or how many are right."""
     if scored.today is None:
         return ""
-    own, today = scored.decided, scored.today
     if costs is None:
-        score = paired("accuracy", *(1.0 * (part == scored.target) for part in (own, today)), scored.count)
+        own, today = (1.0 * (part == scored.target) for part in (scored.decided, scored.today))
     else:
-        score = paired(
-            "cost per row", *(costs.matrix[scored.target, part] for part in (own, today)), scored.count
-        )
+        own, today = (costs.matrix[scored.target, part] for part in (scored.decided, scored.today))
+    score = paired("accuracy" if costs is None else "cost per row", own, today, scored.count)
     what = "have an accuracy of" if costs is None else "cost"
     return (
         f" The decisions in use today {what} {score.words(score.base)}; those of this tree are {_verdict(score)} them, "
