@@ -13,7 +13,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -193,7 +193,7 @@ def logistic() -> Any:
 
 def check(query: str, clf: TreeClassifier, card: Any, X: pd.DataFrame) -> None:
     """Run the query on the test rows: it must give the decisions and the points of Python."""
-    with sqlite3.connect(":memory:") as rows:
+    with closing(sqlite3.connect(":memory:")) as rows:
         X.to_sql("applications", rows, index=False)
         found = pd.read_sql_query(query, rows)
     assert found["label"].tolist() == clf.predict(X).tolist()
