@@ -37,7 +37,7 @@ from hornbeam.plots import TreeDisplay
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "guide" / "signed-documents.md"
 CLOCK = "1768780800"  # 19 January 2026, 00:00 UTC
-WIDTHS = {"7in": (7, 3.4), "3.5in": (3.5, 4.4)}  # a page and a column, in inches
+WIDTHS = {"7in": (7, 3.4), "3.5in": (3.5, 4.6)}  # a page and a column, in inches
 ON_THE_PAGE = {"approval-log.md": "log", "model-card.md": "card", "scorecard.md": "scorecard"}
 
 
