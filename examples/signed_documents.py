@@ -127,7 +127,7 @@ def heart() -> tuple[Case, TreeClassifier, str]:
         today=(rows["cp"] == "asympt") | (rows["exang"] == "yes"),
         said_by_the_author=(
             "Helps to decide who is sent to an angiography. A physician decides.",
-            "Not for patients with a known infarction, not for children.",
+            "Not for patients after a heart attack, not for children.",
             "A. Analyst, cardiology.",
             "303 patients of the Cleveland Clinic (UCI, Heart Disease, CC BY 4.0).",
             "All patients were sent to an angiography, in one clinic: more are ill than elsewhere. Few are women.",

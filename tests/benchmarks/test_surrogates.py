@@ -1,4 +1,4 @@
-"""The study of surrogate splits: its plain tree on tables where the answer is known, and its recorded report."""
+"""The study of surrogate splits: its plain tree on tables whose classes are known, and its recorded report."""
 
 import numpy as np
 import pytest
