@@ -4,8 +4,11 @@ import importlib.util
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
+
+pd = pytest.importorskip("pandas")
+for library in ("matplotlib", "sqlglot"):
+    pytest.importorskip(library)
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "signed_documents.py"
 
