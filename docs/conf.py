@@ -13,6 +13,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import demo  # beside this file
 import notebooks
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import signed_documents
+
 project = "Hornbeam"
 author = "The Hornbeam developers"
 copyright = author
@@ -45,6 +48,7 @@ numpydoc_show_inherited_class_members = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
+    "ignore_pattern": r"signed_documents\.py",  # has a page of its own
     "gallery_dirs": "gallery",
     "abort_on_example_error": True,
     "min_reported_time": 60,
@@ -124,5 +128,6 @@ def strip_last_lines(_app, doctree):
 
 def setup(app):
     demo.write()
+    signed_documents.write(Path(__file__).parent / "_static" / "signed")
     notebooks.write()
     app.connect("doctree-read", strip_last_lines)

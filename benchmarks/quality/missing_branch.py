@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,17 +47,23 @@ def scores(entry: Entry) -> list[list[object]]:
     return rows
 
 
+def sets_with_missing_values(folder: Path) -> Iterator[Entry]:
+    """Yield the sets of the study."""
+    least, most = ROWS
+    for entry in index(folder):
+        if least <= entry.n_instances <= most and entry.n_classes <= MOST_CLASSES:
+            X = load(entry).X
+            if X.shape[1] <= MOST_COLUMNS and bool(X.isna().to_numpy().any()):
+                yield entry
+
+
 def run(path: Path, folder: Path) -> None:
     """Write the scores of every set with missing values."""
-    least, most = ROWS
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["set", "limit", "log_loss", "leaves"])
-        for entry in index(folder):
-            if least <= entry.n_instances <= most and entry.n_classes <= MOST_CLASSES:
-                X = load(entry).X
-                if X.shape[1] <= MOST_COLUMNS and bool(X.isna().to_numpy().any()):
-                    writer.writerows(scores(entry))
+        for entry in sets_with_missing_values(folder):
+            writer.writerows(scores(entry))
 
 
 def report(path: Path) -> str:

@@ -83,7 +83,9 @@ class Grid:
         below = "".join(f'<p style="{_NOTE}">{escape(note)}</p>' for note in notes)
         title = f'<caption style="{_CAPTION}">{escape(self.caption)}</caption>'
         table = f'<table style="{_TABLE}">{title}<thead>{head}</thead><tbody>{body}</tbody></table>'
-        return f'<div style="overflow-x:auto">{table}{below}</div>'
+        # Keys scroll what has the focus.
+        frame = f'style="overflow-x:auto" tabindex="0" role="region" aria-label="{escape(self.caption)}"'
+        return f"<div {frame}>{table}{below}</div>"
 
     def markdown(self, *, escaped: bool = False, right: str = "--:") -> str:
         """Write the table in Markdown; markup in its cells is escaped, unless they are `escaped` already."""

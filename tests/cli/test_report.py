@@ -31,6 +31,36 @@ def test_a_report_compares_groups_and_models(run, models):
     assert "Beside the earlier model" in page
 
 
+def test_a_report_compares_other_models_and_the_decisions_of_today(run, models):
+    rows = pd.read_csv("rows.csv")
+    rows.assign(
+        score=rows["amount"].rank(pct=True), now=np.where(rows["amount"] > 9000, "bad", "good")
+    ).to_csv("rows.csv", index=False)
+    options = [
+        "--positive",
+        "bad",
+        "--comparison",
+        "old.hornbeam",
+        "--probability",
+        "score",
+        "--today",
+        "now",
+    ]
+    for command, output in (("report", "page.html"), ("model-card", "CARD.md")):
+        assert run(command, *models, *options, "-o", output).exit_code == 0
+        text = Path(output).read_text(encoding="utf-8")
+        assert "Beside other models" in text
+        assert "The decisions in use today have an accuracy of" in text
+    for name in ("new", "old", "score"):
+        assert f"| {name} |" in text
+    done = run("report", *models, "--today", "region", "-o", "page.html")
+    assert (done.exit_code, "today has no class in" in done.stderr) == (3, True)
+    done = run("report", *models, "--today", "moon", "-o", "page.html")
+    assert (done.exit_code, "There is no column 'moon'" in done.stderr) == (3, True)
+    done = run("report", models[0], "-", *models[2:], "--comparison", "old.hornbeam", "-o", "page.html")
+    assert (done.exit_code, "cannot be -" in done.stderr) == (2, True)
+
+
 def test_a_report_may_refit_the_model(run, models):
     options = ["--training", "loans.csv", "--stability", "-o", "page.html"]
     assert run("report", *models, *options).exit_code == 0

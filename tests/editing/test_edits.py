@@ -564,3 +564,51 @@ def test_the_log_with_held_out_rows():
         "",
         "Approved by (name, date, signature): " + 20 * r"\_",
     ]
+
+
+def test_a_tree_without_edits_can_be_approved(monkeypatch):
+    X, y = [[21], [34], [52], [70]], ["no", "no", "yes", "yes"]
+    clf = TreeClassifier("cart").fit(X, y)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    editor = clf.edit(X, y, held_out=([[30], [60]], ["no", "yes"]), data="loans.csv")
+    trained, held = (
+        MemorySource(table).fingerprint
+        for table in (editor.rows.table, Table.read([[30.0], [60.0]], ["no", "yes"]))
+    )
+    assert editor.log("Read by two people.").splitlines() == [
+        "# Approval log",
+        "",
+        "| fact | value |",
+        "|---|---|",
+        "| target | classes no, yes |",
+        "| data | loans.csv |",
+        f"| training rows | 4, hash {trained} |",
+        f"| held-out rows | 2, hash {held} |",
+        f"| digest of the tree | {clf.tree_.digest} |",
+        "| date | 2026-01-01 00:00 UTC |",
+        f"| Hornbeam | {hornbeam.__version__} |",
+        "",
+        "## Edits",
+        "",
+        "None.",
+        "",
+        "## Scores",
+        "",
+        "On 2 held-out rows.",
+        "",
+        "| score | value |",
+        "|---|---:|",
+        "| log loss | 0.0000 |",
+        "| Brier score | 0.0000 |",
+        "| accuracy | 1.0000 |",
+        "| area under the curve | 1.0000 |",
+        "",
+        "## Notes",
+        "",
+        "Read by two people.",
+        "",
+        "## Approval",
+        "",
+        "Approved by (name, date, signature): " + 20 * r"\_",
+    ]
+    assert "## Scores" not in clf.edit(X, y).log()

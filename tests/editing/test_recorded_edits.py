@@ -83,6 +83,35 @@ def test_the_model_card_lists_them(edited):
     assert model_card(TreeClassifier("cart").fit(X, y)).text.endswith("### Edits by hand\n\nNone.\n")
 
 
+def test_the_effect_of_each_edit_is_recorded():
+    """It is the change that `score_changes` gives for this edit alone; with costs their change comes first."""
+    rng = np.random.default_rng(1)
+    X = rng.random((400, 2)).round(2)
+    y = np.where(X[:, 0] + rng.normal(size=400) / 3 > 0.5, "yes", "no")
+    for costs in (None, {("yes", "no"): 4}):
+        clf = TreeClassifier(max_leaf_nodes=4, costs=costs).fit(X[:200], y[:200])
+        editor = clf.edit(X[:200], y[:200], held_out=(X[200:], y[200:]), date="2026-01-31")
+        effects, change = [], None
+        for edit in (lambda e: e.set_threshold(0, 0.4), lambda e: e.shrink(2), lambda e: e.shrink(1)):
+            edit(editor)
+            change = {one.name: one for one in editor.score_changes(last=True)}
+            names = ["log loss"] if costs is None else ["cost per row", "log loss"]
+            effects.append("; ".join(f"{name} {change[name].texts[2]}" for name in names))
+        editor.undo()
+        editor.redo()
+        editor.finish()
+        assert [one.effect for one in recorded_edits(clf.tree_.history)] == effects
+        card, page = model_card(clf).text, report(clf).text
+        assert "| Effect on held-out rows |" in card
+        log = editor.log().split("the tree before the edit.\n\n")[1].splitlines()
+        for effect, line in zip(effects, log[3:], strict=False):
+            assert effect in card
+            assert effect in page
+            assert all(
+                part.rpartition("row ")[2].removeprefix("log loss ") in line for part in effect.split("; ")
+            )
+
+
 # ---- an edit in words
 
 

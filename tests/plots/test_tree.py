@@ -318,9 +318,11 @@ def test_a_column_of_a_journal_keeps_the_tests(n_leaves, n_classes, height):
     pyplot.close(display.figure_)
 
 
-def test_a_tall_column_has_whole_conditions_intervals_and_terms():
-    tree, _ = column_tree(6, terms=True)
-    _, ax = pyplot.subplots(figsize=(3.5, 7), layout="constrained")
+@pytest.mark.parametrize(("n_leaves", "size"), [(6, (3.5, 7)), (4, (7, 3.6)), (6, (7, 4.6))])
+def test_a_tall_column_has_whole_conditions_intervals_and_terms(n_leaves, size):
+    """So have wide axes where the terms would leave no room for tests on branches."""
+    tree, _ = column_tree(n_leaves, terms=True)
+    _, ax = pyplot.subplots(figsize=size, layout="constrained")
     display = TreeDisplay.from_estimator(tree, positive="malignant", ax=ax)
     written = assert_readable(display)
     said = " ".join(text.get_text() for text in display.texts_ if "odds" not in text.get_text())
@@ -330,6 +332,8 @@ def test_a_tall_column_has_whole_conditions_intervals_and_terms():
     )
     assert sum("odds of malignant" in text for text in written) >= len(tree.slopes.nodes)
     assert "terms are left out" not in display.caption_.get_text()
+    terms = [text for text in written if "odds of malignant" in text]
+    assert not any("…" in text for text in terms)
 
 
 def test_a_numeric_target_and_hostile_names_in_a_column():

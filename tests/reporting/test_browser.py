@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from credit import lending
 from hostile import hostile_trees, names_of
 from models import halves_of_iris, letters, rows_by_name, uci
 
 import hornbeam
 from hornbeam import SmoothedClassifier, TreeClassifier
+from hornbeam.export import to_html
 from support.browser import axe_source
 
 # Pastes each row and reads every probability that is then shown, with all its digits.
@@ -182,6 +184,24 @@ def test_everybody_can_use_it(scheme, kind, browser, tmp_path):
     with browser.page(hornbeam.report(clf, X_test, y_test).text, tmp_path, scheme=scheme) as page:
         page.evaluate(axe)
         found = page.evaluate("axe.run()")["violations"]
+    assert [(v["id"], [n["html"][:200] for n in v["nodes"]][:3]) for v in found] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_everybody_can_use_the_card_and_the_tables_of_notebooks(width, scheme, browser, tmp_path):
+    axe = axe_source()
+    if axe is None:
+        pytest.skip("no axe.min.js: `npm install axe-core`, or say in HORNBEAM_AXE where it is")
+    clf, *_ = lending()
+    card, bins = (clf.scorecard(positive="repaid", bins=bins).to_html() for bins in (False, True))
+    parts = [card, bins.replace("Scorecard", "Scorecard in bins"), clf.leaves()._repr_html_(), to_html(clf)]
+    head = '<title>notebook</title><meta name="color-scheme" content="light dark">'
+    text = f'<!doctype html><html lang="en">{head}<main><h1>The card</h1>{"".join(parts)}</main></html>'
+    with browser.page(text, tmp_path, width=width, scheme=scheme) as page:
+        page.evaluate(axe)
+        found = page.evaluate("axe.run()")["violations"]
+        assert page.evaluate("document.documentElement.scrollWidth") == width
     assert [(v["id"], [n["html"][:200] for n in v["nodes"]][:3]) for v in found] == []
 
 

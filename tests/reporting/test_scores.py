@@ -4,11 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from credit import lending
 from models import halves_of_iris
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
 from hornbeam import TreeClassifier, model_card, report
+from hornbeam.errors import DataError
 from hornbeam.evaluation import brier_score, log_loss, scores
 from hornbeam.evaluation.discrimination import area_under_curve
 from hornbeam.evaluation.score_intervals import class_scores
@@ -129,3 +131,29 @@ def test_one_class_alone_has_no_area():
     scored = ScoredRows.of(reported, X_test[:3], y_test[:3])
     area = class_scores(scored, base_rate(reported.tree))[-1]
     assert np.isnan(area.value)
+
+
+def test_the_summary_compares_with_the_decisions_of_today():
+    clf, X, y, _ = lending()
+    today = np.where(X["late"] > 1, "default", "repaid")
+    prices = {("default", "repaid"): 5.0, ("repaid", "default"): 1.0}
+    own, theirs = (
+        np.array([prices.get(pair, 0.0) for pair in zip(y, named, strict=True)])
+        for named in (clf.predict(X), today)
+    )
+    gain = theirs - own
+    half = 1.6448536 * gain.std(ddof=1) / np.sqrt(len(gain))
+    said = (
+        f"The decisions in use today cost {theirs.mean():.3f}; those of this tree are better than them, the difference "
+        f"is {gain.mean():.3f} ({gain.mean() - half:.3f} to {gain.mean() + half:.3f})."
+    )
+    for text in (report(clf, X, y, today=today).text, model_card(clf, X, y, today=today).text):
+        assert said in text
+    for wrong, message in (
+        (today[1:], "one decision per row"),
+        (["fine", *today[1:]], "no class in 1 row"),
+    ):
+        with pytest.raises(DataError, match=message):
+            report(clf, X, y, today=wrong)
+    with pytest.raises(DataError, match="today without test rows"):
+        report(clf, today=today)

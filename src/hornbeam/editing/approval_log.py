@@ -14,7 +14,7 @@ from hornbeam.data.schema import Schema
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown
-from hornbeam.evaluation.score_change import PredictedRows
+from hornbeam.evaluation.score_change import PredictedRows, ScoreChanges
 from hornbeam.grid import Grid, markdown_text
 from hornbeam.tree.condition import Condition, slot_condition
 from hornbeam.tree.edit import recorded_edits
@@ -190,11 +190,22 @@ def _place(node: int) -> str:
 
 def edit_grid(tree: Tree) -> Grid:
     """Tabulate the edits in the history of a tree."""
+    edits = recorded_edits(tree.history)
+    effects = any(edit.effect for edit in edits)
     rows = [
-        [str(n), edit.date, edit.author, edit.what, edit.reason, edit.before]
-        for n, edit in enumerate(recorded_edits(tree.history), 1)
+        [str(n), edit.date, edit.author, edit.what, edit.reason, *[edit.effect] * effects, edit.before]
+        for n, edit in enumerate(edits, 1)
     ]
-    return Grid("Edits by hand", ["Edit", "Date", "Author", "What", "Reason", "Tree before"], rows, "<")
+    heads = [
+        "Edit",
+        "Date",
+        "Author",
+        "What",
+        "Reason",
+        *["Effect on held-out rows"] * effects,
+        "Tree before",
+    ]
+    return Grid("Edits by hand", heads, rows, "<")
 
 
 def approval_log(
@@ -204,18 +215,16 @@ def approval_log(
     held_out: Table | None = None,
     data: str = "",
     notes: str = "",
+    date: str = "",
 ) -> str:
     """Write the edits of a tree in Markdown: the data, a table of edits, notes, and a place to sign.
 
     `rows` are those that the tree counts, `data` is their name. Edits that the tree had before have a table of their
-    own. With `held_out` rows, which the tree was not grown from, the table also has the loss of each tree and its
-    change by the edit, with the standard error; and there are all scores before the first and after the last edit.
+    own. With `held_out` rows, which the tree was not grown from, the table also has the loss of each tree, and with
+    costs the cost per row, and their change by the edit, with the standard error; and there are all scores before the
+    first and after the last edit. A tree without edits has its scores and `date`.
     """
-    notes_text = ["## Notes", notes.strip()] if notes.strip() else []
     earlier = edit_grid(first)
-    earlier_text = ["## Earlier edits", earlier.markdown()] if earlier.rows else []
-    if not edits:
-        return "\n\n".join(("# Approval log", "No edits.", *earlier_text, *notes_text))
     trees = [first, *(edit.after for edit in edits)]
     said = [("", "", "", "tree before the edits", "")]
     said += [(str(n), edit.date, edit.author, edit.what, edit.reason) for n, edit in enumerate(edits, 1)]
@@ -224,41 +233,55 @@ def approval_log(
         for texts, tree in zip(said, trees, strict=True)
     ]
     head, align = ["edit", "date", "author", "what", "reason", "leaves", "digest"], "><<<<><>"
-    effect: list[str] = []
+    scores: list[str] = []
     if held_out is not None:
         before = last = PredictedRows.of(first, held_out)
-        losses = []
-        for tree in trees[1:]:
-            previous, last = last, PredictedRows.of(tree, held_out)
-            losses.append(next(previous.changes_to(last)))
-        effects = [[losses[0].texts[0], ""], *(list(loss.texts[1:]) for loss in losses)]
-        cells = [[*row, *more] for row, more in zip(cells, effects, strict=True)]
-        head = [*head, losses[0].name, "change"]
-        scores = [[change.name, *change.texts] for change in before.changes_to(last)]
-        effect = [
-            "## Effect of all edits",
-            f"On {len(before.target):,} held-out rows; ± is the standard error of the change.",
-            _markdown(["score", "before", "after", "change"], scores, "<>"),
-        ]
+        for at, tree in enumerate(trees):
+            previous, last = last, PredictedRows.of(tree, held_out) if at else last
+            main = ScoreChanges(tuple(previous.changes_to(last)))._main
+            cells[at] += [text for one in main for text in (one.texts[1], one.texts[2] if at else "")]
+        head += [text for one in main for text in (one.name, "change")]
+        scores = _scores(before, last, edited=bool(edits))
+    changes = ["Nodes have the numbers of the tree before the edit.", _markdown(head, cells, align)]
     return "\n\n".join(
         (
             "# Approval log",
-            _markdown(["fact", "value"], _facts(trees, rows, held_out, data), "<"),
-            *earlier_text,
+            _markdown(["fact", "value"], _facts(trees, rows, held_out, data, date), "<"),
+            *(["## Earlier edits", earlier.markdown()] if earlier.rows else []),
             "## Edits",
-            "Nodes have the numbers of the tree before the edit.",
-            _markdown(head, cells, align),
-            *effect,
-            *notes_text,
+            *(changes if edits else ["None."]),
+            *scores,
+            *(["## Notes", notes.strip()] if notes.strip() else []),
             "## Approval",
             f"Approved by (name, date, signature): {markdown_text(20 * '_')}",
         )
     )
 
 
-def _facts(trees: Sequence[Tree], rows: Table, held_out: Table | None, data: str) -> list[list[str]]:
+def _scores(before: PredictedRows, after: PredictedRows, *, edited: bool) -> list[str]:
+    """Tabulate all scores on the held-out rows, before and after the edits if there are any."""
+    scores = [[change.name, *change.texts] for change in before.changes_to(after)]
+    on = f"On {len(before.target):,} held-out rows"
+    if not edited:
+        return ["## Scores", f"{on}.", _markdown(["score", "value"], [row[:2] for row in scores], "<>")]
+    return [
+        "## Effect of all edits",
+        f"{on}; ± is the standard error of the change.",
+        _markdown(["score", "before", "after", "change"], scores, "<>"),
+    ]
+
+
+def _facts(
+    trees: Sequence[Tree], rows: Table, held_out: Table | None, data: str, date: str
+) -> list[list[str]]:
     """List the target, the rows with their hashes, the trees with their digests, and the version."""
-    schema = trees[0].schema
+    first, *others = trees
+    digests = (
+        {"digest of the tree before": first.digest, "digest of the tree after": others[-1].digest}
+        if others
+        else {"digest of the tree": first.digest, "date": date}
+    )
+    schema = first.schema
     classes = ", ".join(map(label_text, schema.classes[:_MOST_CATEGORIES]))
     more = len(schema.classes) - _MOST_CATEGORIES
     facts = {
@@ -268,8 +291,7 @@ def _facts(trees: Sequence[Tree], rows: Table, held_out: Table | None, data: str
         **({"data": data} if data else {}),
         "training rows": _rows_text(rows),
         **({} if held_out is None else {"held-out rows": _rows_text(held_out)}),
-        "digest of the tree before": trees[0].digest,
-        "digest of the tree after": trees[-1].digest,
+        **digests,
         "Hornbeam": hornbeam.__version__,
     }
     return [[name, markdown_text(value)] for name, value in facts.items()]

@@ -41,7 +41,7 @@ from hornbeam.explain.candidates.table import CandidateSplit, CandidateSplits
 from hornbeam.explain.candidates.training_rows import TrainingRows
 from hornbeam.explain.candidates.way import Direction
 from hornbeam.smoothing.teacher_prior import is_distilled
-from hornbeam.tree.edit import RecordedEdit, keep_best_leaves, with_slopes
+from hornbeam.tree.edit import RecordedEdit, keep_best_leaves, with_effect, with_slopes
 from hornbeam.tree.evidence.count import count_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.slopes import Slopes
@@ -429,11 +429,12 @@ class TreeEditor:
     def log(self, notes: str = "") -> str:
         """Write the approval log in Markdown: every edit in words, with its date, author, reason, size and digest.
 
-        With held-out rows also the loss after each edit, and all scores before and after the edits. `notes` are written
-        above the place to sign, as they are.
+        With held-out rows also the loss after each edit, and all scores before and after the edits; of a tree without
+        edits its scores, the date and a place to sign. `notes` are written above the place to sign, as they are.
         """
         _check_text("notes", notes, _LONGEST_NOTES)
-        return approval_log(self.first, self._done, self.rows.table, self.held_out, self.data, notes)
+        date = present_date() if self.date is None else self.date
+        return approval_log(self.first, self._done, self.rows.table, self.held_out, self.data, notes, date)
 
     def _edit(
         self,
@@ -477,7 +478,10 @@ class TreeEditor:
         for name, text in said.items():
             _check_text(name, text)
         before = self.tree
-        after = make(RecordedEdit(what, **said, before=before.digest[:16]).step())
+        recorded = RecordedEdit(what, **said, before=before.digest[:16])
+        after = make(recorded.step())
+        if self.held_out is not None:
+            after = with_effect(after, recorded, score_changes(before, after, self.held_out)._effect)
         self._done, self._undone = (*self._done, Edit(what, **said, before=before, after=after)), ()
 
 

@@ -25,6 +25,8 @@ from hornbeam.tree.decision import Costs
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
+_COST = "cost per row"
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
@@ -85,6 +87,16 @@ class ScoreChanges(Result[ScoreChange]):
     _ENTRIES: ClassVar = "scores"
 
     scores: tuple[ScoreChange, ...]
+
+    @property
+    def _effect(self) -> str:
+        """The change of the loss in words; with costs after that of the cost per row."""
+        return "; ".join(f"{one.name} {one.texts[2]}" for one in self._main)
+
+    @property
+    def _main(self) -> list[ScoreChange]:
+        """The cost per row, if there are costs, and the loss, which is the first score."""
+        return [*(one for one in self if one.name == _COST), self[0]]
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self))
@@ -198,7 +210,7 @@ class PredictedRows:
             yield ScoreChange("area under the curve", area, changed, float(error))
         if self.costs is not None:
             paid = self.costs.matrix
-            yield self._change("cost per row", paid[target, self.decided], paid[target, other.decided])
+            yield self._change(_COST, paid[target, self.decided], paid[target, other.decided])
 
     def _change(self, name: str, before: Floats, after: Floats, *, in_units: bool = False) -> ScoreChange:
         """Compare weighted means of values of the same rows."""

@@ -261,14 +261,15 @@ def _text(tree: Tree, node: int, room: float, font: float, wraps: bool) -> list[
 
 
 def _terms(tree: Tree, node: int, width: float, font: float, code: int | None) -> list[str]:
-    """Write the terms of a node, each cut to a line."""
+    """Write the terms of a node in lines; a word that is longer than a line is cut."""
     room = width - (depths(tree.skeleton).item(node) + 1) * _INDENT * font
     found = []
     for text in terms_text(tree, node, code):
         written = " ".join([*(one for one in scope_text(tree, node)), text])
-        while text_width(written, 0.9 * font) > room and len(written) > 2:
-            written = f"{written[:-2]}…"
-        found.append(written)
+        for line in wrapped_to(written, room, 0.9 * font).split("\n"):
+            while text_width(line, 0.9 * font) > room and len(line) > 2:
+                line = f"{line[:-2]}…"
+            found.append(line)
     return found
 
 

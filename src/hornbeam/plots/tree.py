@@ -201,7 +201,7 @@ class TreeDisplay:
     ) -> FigureLayout | OutlineLayout:
         """Fit the tree to its page; in given axes with fewer leaves, until there is room for their text.
 
-        Axes too narrow for that have an outline (`fit_outline`).
+        Axes too narrow for that have an outline (`fit_outline`), as those where terms leave no room for tests.
         """
 
         def fit(n_leaves: int | None) -> FigureLayout:
@@ -220,11 +220,14 @@ class TreeDisplay:
             while not layout.complete and n > _MIN_LEAVES:
                 n = max(_MIN_LEAVES, 3 * n // 4)
                 layout = fit(n)
-        if (layout.complete and layout.width <= size[0]) or size[0] > _OUTLINE_WIDTH:
+        if layout.complete and layout.width <= size[0]:
             return layout
         most = None if max_leaves == "auto" else max_leaves
         level = self.level if intervals else None
         outline = fit_outline(self.tree, most, row_path, level, size, self._code, caption_of)
+        if size[0] > _OUTLINE_WIDTH:  # wide enough for branches, unless their text would have to go
+            shows_more = outline.complete and outline.shown.tree.n_leaves >= layout.shown.tree.n_leaves
+            return outline if shows_more else layout
         return layout if max_leaves is None and outline.shown.hidden.any() else outline
 
 

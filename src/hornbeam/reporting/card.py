@@ -42,6 +42,7 @@ def model_card(
     positive: Any = None,
     groups: Any = None,
     earlier: Any = None,
+    today: Any = None,
     stability: Any = None,
     comparison: Any = None,
     engine: Any = None,
@@ -69,6 +70,9 @@ def model_card(
         A feature, or a value for each test row, to compare groups by.
     earlier : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree, default=None
         An earlier model of the same target to compare with.
+    today : array-like of shape (n_rows,), default=None
+        The decisions in use today, a class for each test row in memory: the summary then compares the decisions of the
+        model with them, by their costs if the model has costs.
     stability : Stability, default=None
         The result of `hornbeam.evaluation.stability`, to tell what changes between refits on other rows.
     comparison : ModelComparison, default=None
@@ -99,7 +103,7 @@ def model_card(
     """
     check_text("title", title)
     reported = ReportedModel.of(model, positive)
-    scored = score_rows(reported, X, y, groups, earlier, engine)
+    scored = score_rows(reported, X, y, groups, earlier, engine, today)
     scores = [] if scored is None else scores_of(reported, scored)
     blocks = [
         f"# {markdown_text(title)}",

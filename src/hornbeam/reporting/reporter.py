@@ -95,6 +95,7 @@ def report(
     positive: Any = None,
     groups: Any = None,
     earlier: Any = None,
+    today: Any = None,
     rules: str | Iterable[object] | None = None,
     training: Any = None,
     stability: Any = None,
@@ -126,6 +127,9 @@ def report(
         groups.
     earlier : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree, default=None
         An earlier model of the same target: scores are then compared, and the decisions that change are listed.
+    today : array-like of shape (n_rows,), default=None
+        The decisions in use today, a class for each test row in memory: the summary then compares the decisions of the
+        model with them, by their costs if the model has costs.
     rules : str or iterable, default=None
         Rules to print, one a line or an item, instead of a rule for each leaf.
     training : tuple of X and y, Table or Source, default=None
@@ -172,7 +176,7 @@ def report(
     check_text("title", title)
     check_share("level", level)
     reported = ReportedModel.of(model, positive)
-    scored = score_rows(reported, X, y, groups, earlier, engine)
+    scored = score_rows(reported, X, y, groups, earlier, engine, today)
     scores = [] if scored is None else scores_of(reported, scored)
     rule_list = None if rules is None else _rule_list(rules)
     refits = as_stability(stability, model, training)

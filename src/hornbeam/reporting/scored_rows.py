@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hornbeam.data.engine import Engine, LocalEngine, resolve_engine
 from hornbeam.data.reading.frame import select_columns
 from hornbeam.data.rows import is_source, is_source_like, open_rows
+from hornbeam.data.schema import Schema
 from hornbeam.data.sources import MemorySource, Partition, Source, read_features
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
@@ -23,6 +24,7 @@ from hornbeam.reporting.group_column import GroupColumn, Groups
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.words import pluralise
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 _EXACT = 53  # bits of a float64
@@ -36,7 +38,7 @@ class ScoredRows:
     or the mean, of shape (n_entries, n_outputs); `decided`, the class the model decided for, empty for a numeric
     target; `count`, its rows; `stop`, the node where they end. `drift` has the rows leaf by leaf, `values` those of the
     features; `source` has the rows themselves, of which a report writes only counts and ranges. `n_bits`: to how many
-    bits predictions, or errors, are rounded; 53 is not at all.
+    bits predictions, or errors, are rounded; 53 is not at all. `today` has the decisions in use, if they are known.
     """
 
     target: Indices | Floats
@@ -51,6 +53,7 @@ class ScoredRows:
     n_bits: int = _EXACT
     groups: Groups | None = None
     earlier: Earlier | None = None
+    today: NDArray[np.intp] | None = None
 
     @classmethod
     def of(
@@ -61,6 +64,7 @@ class ScoredRows:
         groups: Any = None,
         earlier: Any = None,
         engine: Engine | None = None,
+        today: Any = None,
     ) -> Self:
         """Predict rows with known labels, in memory or in files, in one pass."""
         if X is None or (y is None and not is_source(X) and not isinstance(X, Table)):
@@ -81,7 +85,8 @@ class ScoredRows:
         n_rows = source.n_rows if isinstance(source, MemorySource) else None
         column = None if groups is None else GroupColumn.of(groups, reported.tree.schema, n_rows)
         counter = LeafCounter.of(reported.tree, source, engine)
-        shared = _Shared(counter, tuple(tasks), column, n_rows)
+        in_use = None if today is None else _decisions(today, reported.tree.schema, n_rows)
+        shared = _Shared(counter, tuple(tasks), column, n_rows, in_use)
         sums, cells, values = engine.reduce(_count, source.partitions(), shared, blocks=3)
         return cls._of_cells(shared, cells, before, drift_of_sums(counter, sums, source), values, engine)
 
@@ -100,6 +105,7 @@ class ScoredRows:
         regression = shared.tasks[0].tree.is_regression
         first = next(numbers) if regression else next(codes)
         group = None if shared.groups is None else next(codes)
+        today = None if shared.today is None else next(codes).astype(np.intp)
         rounded = cells.n_bits < _EXACT
         found = [task.take(codes, numbers, rounded) for task in shared.tasks]
         predicted = found[0][0]
@@ -111,7 +117,7 @@ class ScoredRows:
         )
         groups = None if shared.groups is None or group is None else shared.groups.named(group, schema)
         earlier = None if before is None else Earlier(before, others[0])
-        return replace(own, groups=groups, earlier=earlier)
+        return replace(own, groups=groups, earlier=earlier, today=today)
 
     @property
     def n_rows(self) -> int:
@@ -155,15 +161,44 @@ class Earlier:
 
 
 def score_rows(
-    reported: ReportedModel, X: Any, y: Any, groups: Any, earlier: Any, engine: Engine | None
+    reported: ReportedModel,
+    X: Any,
+    y: Any,
+    groups: Any,
+    earlier: Any,
+    engine: Engine | None,
+    today: Any = None,
 ) -> ScoredRows | None:
     """Score the test rows of a report; None if there are none."""
     if X is not None or y is not None:
-        return ScoredRows.of(reported, X, y, groups, earlier, engine)
-    for name, given in (("groups", groups), ("earlier", earlier)):
+        return ScoredRows.of(reported, X, y, groups, earlier, engine, today)
+    for name, given in (("groups", groups), ("earlier", earlier), ("today", today)):
         if given is not None:
             raise DataError(f"{name} without test rows; expected both. Pass X and y too.")
     return None
+
+
+def _decisions(today: Any, schema: Schema, n_rows: int | None) -> Counts:
+    """Return the class codes of the decisions in use, one for each test row in memory."""
+    if schema.is_regression:
+        raise ParameterError(
+            "today is decisions, and the model predicts a number; expected a model of classes."
+        )
+    if n_rows is None:
+        raise ParameterError(
+            "today is a decision for each row, and X is files or a Source; expected rows in memory."
+        )
+    decided = np.asarray(today)
+    if decided.shape != (n_rows,):
+        raise DataError(
+            f"today of shape {decided.shape} beside {n_rows} test rows; expected one decision per row."
+        )
+    codes = {label: code for code, label in enumerate(schema.classes)}
+    labels = decided.tolist()
+    if n_unknown := sum(label not in codes for label in labels):
+        rows = pluralise(n_unknown, "row")
+        raise DataError(f"today has no class in {rows}; expected one of {[*codes]} in each row.")
+    return np.array([codes[label] for label in labels], np.int64)
 
 
 def _has_target(X: Any) -> bool:
@@ -249,11 +284,13 @@ class _Shared:
     tasks: tuple[_Task, ...]
     groups: GroupColumn | None
     most_cells: int | None  # of rows in memory as many as there are rows, so that none are rounded
+    today: Counts | None = None  # class codes of the decisions in use
 
     def empty_cells(self) -> Cells:
         """Return the cells of no rows."""
         n_coded = 1 - self.counter.tree.is_regression  # a class, and decisions
-        n_codes = n_coded + (self.groups is not None) + len(self.tasks) * (1 + n_coded)
+        n_codes = n_coded + (self.groups is not None) + (self.today is not None)
+        n_codes += len(self.tasks) * (1 + n_coded)
         n_numbers = 1 - n_coded
         n_numbers += sum(task.tree.belief.shape[1] for task in self.tasks if not task.tree.predicts_by_node)
         return Cells(
@@ -266,8 +303,8 @@ class _Shared:
     def cells(self, tables: Sequence[Table], begin: int) -> Cells:
         """Count equal rows of a partition, which begins at a row of all, read for each tree.
 
-        The columns are the class, the group, the end node and the decision of each tree; and the error of the first
-        tree for a numeric target, and the predictions of each tree whose nodes do not have one each.
+        The columns are the class, the group, the decision in use, the end node and the decision of each tree; and the
+        error of the first tree for a numeric target, and the predictions of each tree whose nodes do not have one each.
         """
         table = tables[0]
         codes: list[NDArray[Any]] = []
@@ -281,6 +318,8 @@ class _Shared:
             raise DataError("the test rows have no labels; expected them. Open the Source with target=.")
         if self.groups is not None:
             codes.append(self.groups.keys(table, begin))
+        if self.today is not None:
+            codes.append(self.today[begin : begin + table.n_rows])
         for task, own in zip(self.tasks, tables, strict=True):
             more, others = task.columns(own)
             codes, numbers = codes + more, numbers + others

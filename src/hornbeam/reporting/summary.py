@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.evaluation.score_intervals import LEVEL, Score
+from hornbeam.evaluation.score_intervals import LEVEL, Score, paired
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.smoothing.teacher_prior import DISTILLED, is_distilled
+from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import recorded_edits
 from hornbeam.tree.evidence.base_rate import base_rate
 from hornbeam.tree.tree import Tree
@@ -99,15 +100,31 @@ def _quality(reported: ReportedModel, scored: ScoredRows | None, scores: list[Sc
     )
     on = f"On {pluralise(scored.n_rows, 'test row')}"
     if reported.costs is None:
-        return f"{on} its {right} {probabilities}"
+        return f"{on} its {right}{_in_use(scored, None)} {probabilities}"
     cost, classes = by_name["cost per row"], reported.tree.schema.classes
     constant = shown(label_text(classes[int(reported.costs.cheapest(base_rate(reported.tree)[None])[0])]))
     return (
         f"{on} its decisions cost {cost.with_interval(cost.value, cost.low, cost.high)} per row. This is "
         f"{_verdict(cost)} the best constant decision, always {constant}, which costs {cost.words(cost.base)}; the "
-        f"difference is {cost.with_interval(cost.gain, cost.gain_low, cost.gain_high)}. In brackets are "
-        f"{100 * LEVEL:g} % intervals. {probabilities} The costs, not the number of right decisions, are what the "
-        f"model decides by: its {right}"
+        f"difference is {cost.with_interval(cost.gain, cost.gain_low, cost.gain_high)}."
+        f"{_in_use(scored, reported.costs)} In brackets are {100 * LEVEL:g} % intervals. {probabilities} The costs, "
+        f"not the number of right decisions, are what the model decides by: its {right}"
+    )
+
+
+def _in_use(scored: ScoredRows, costs: Costs | None) -> str:
+    """Compare with the decisions in use today, if they are known: by what they cost, or how many are right."""
+    if scored.today is None:
+        return ""
+    if costs is None:
+        own, today = (1.0 * (part == scored.target) for part in (scored.decided, scored.today))
+    else:
+        own, today = (costs.matrix[scored.target, part] for part in (scored.decided, scored.today))
+    score = paired("accuracy" if costs is None else "cost per row", own, today, scored.count)
+    what = "have an accuracy of" if costs is None else "cost"
+    return (
+        f" The decisions in use today {what} {score.words(score.base)}; those of this tree are {_verdict(score)} them, "
+        f"the difference is {score.with_interval(score.gain, score.gain_low, score.gain_high)}."
     )
 
 

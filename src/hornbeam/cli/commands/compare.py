@@ -1,6 +1,6 @@
 """``hornbeam compare``: several models on the same rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,19 +25,20 @@ from hornbeam.cli.rows import (
 from hornbeam.errors import DataError, SchemaError
 
 _PICTURES = (".png", ".pdf", ".svg")
-
-
-@click.command(short_help="Compare several models on the same rows.")
-@click.argument("models", nargs=-1, metavar="[MODEL]...", type=FilePath())
-@data_argument
-@target_option
-@click.option(
+probability_option = click.option(
     "--probability",
     "columns",
     multiple=True,
     metavar="COL",
     help="A column of DATA with the probability that any other model gave; repeatable.",
 )
+
+
+@click.command(short_help="Compare several models on the same rows.")
+@click.argument("models", nargs=-1, metavar="[MODEL]...", type=FilePath())
+@data_argument
+@target_option
+@probability_option
 @click.option("--positive", metavar="CLASS", help="The class of interest; default: the second of two.")
 @click.option(
     "--groups", metavar="COL", help="A column, such as the patient: groups are independent, rows not."
@@ -85,9 +86,7 @@ def compare(
     hornbeam compare tree.hornbeam test.csv -t state --probability p_old --positive bad --threshold 0.2
     hornbeam compare scored.csv -t ill --probability tree --probability nurse --groups patient
     """
-    from hornbeam.data.labels import read_labels
     from hornbeam.evaluation import compare as compare_models
-    from hornbeam.tree.decision import class_number, parse_class
 
     if not models and not columns:
         raise click.UsageError("Nothing to compare: name files of models, or columns by --probability COL.")
@@ -97,26 +96,8 @@ def compare(
         if Path(plot).suffix not in _PICTURES:
             raise click.UsageError(f"--plot {plot}: expected a name that ends in {', '.join(_PICTURES)}.")
         check_output(plot)
-    others = [*filter(None, (weight, groups, subgroups)), *columns]
-    predicted: dict[str, Any] = {}
-    classes: tuple[Any, ...] = ()
-    for name, path in zip(_names(models), models, strict=True):
-        own, rows, p = _predict(path, data, text, target, others)
-        if classes and own != classes:
-            raise SchemaError(
-                f"{path!r} predicts the classes {[*own]} and {models[0]!r} {[*classes]}; expected the same."
-            )
-        classes, predicted[name] = own, p
-    if not models:
-        rows = _read(data, text, target, others)
-        classes = tuple(read_labels(rows.y).classes.tolist())
-    label = None if positive is None else parse_class(classes, positive)
-    if columns:
-        if len(classes) != 2 and label is None:
-            raise click.UsageError(f"--probability needs --positive, one of the {len(classes)} classes.")
-        code = class_number(classes, label)
-        predicted = {name: p[:, code] for name, p in predicted.items()}
-        predicted |= {column: rows.table[column].to_numpy() for column in columns}
+    others = [*filter(None, (weight, groups, subgroups))]
+    rows, predicted, classes, label = predict_all(models, data, text, target, columns, positive, others)
     found = compare_models(
         rows.y,
         predicted,
@@ -137,6 +118,42 @@ def compare(
         message(f"saved as {plot}")
     facts = {"rows": rows.table.num_rows, "reference": found.reference, "level": found.level}
     emit(facts | {"scores": found.to_dict()}, repr(found))
+
+
+def predict_all(
+    models: tuple[str, ...],
+    data: str,
+    text: dict[str, Any],
+    target: str,
+    columns: tuple[str, ...],
+    positive: str | None,
+    others: Iterable[str] = (),
+) -> tuple[Any, dict[str, Any], tuple[Any, ...], Any]:
+    """Return the rows that have a label, the probabilities of models and of columns, the classes, that of interest."""
+    from hornbeam.data.labels import read_labels
+    from hornbeam.tree.decision import class_number, parse_class
+
+    others = [*others, *columns]
+    predicted: dict[str, Any] = {}
+    classes: tuple[Any, ...] = ()
+    for name, path in zip(_names(models), models, strict=True):
+        own, rows, p = _predict(path, data, text, target, others)
+        if classes and own != classes:
+            raise SchemaError(
+                f"{path!r} predicts the classes {[*own]} and {models[0]!r} {[*classes]}; expected the same."
+            )
+        classes, predicted[name] = own, p
+    if not models:
+        rows = _read(data, text, target, others)
+        classes = tuple(read_labels(rows.y).classes.tolist())
+    label = None if positive is None else parse_class(classes, positive)
+    if columns:
+        if len(classes) != 2 and label is None:
+            raise click.UsageError(f"--probability needs --positive, one of the {len(classes)} classes.")
+        code = class_number(classes, label)
+        predicted = {name: p[:, code] for name, p in predicted.items()}
+        predicted |= {column: rows.table[column].to_numpy() for column in columns}
+    return rows, predicted, classes, label
 
 
 def _names(models: tuple[str, ...]) -> Iterator[str]:

@@ -24,11 +24,8 @@ def model_card(
     target: str,
     output: str,
     title: str,
-    positive: str | None,
-    groups: str | None,
-    earlier: str | None,
     text: dict[str, Any],
-    **_: Any,
+    **options: Any,
 ) -> None:
     """Write a model card about MODEL, with its scores on the rows of DATA.
 
@@ -38,7 +35,7 @@ def model_card(
     from hornbeam import model_card as build_card
 
     check_output(output)
-    inputs = read_report_input(model, data, target, text, positive, groups, earlier)
+    inputs = read_report_input(model, data, target, text, **options)
     written = build_card(inputs.model, inputs.X, inputs.y, title=title, **inputs.compared)
     write_output(written.text.encode(), output)
     emit({"model": model, "rows": inputs.n_rows, "output": output})
