@@ -14,7 +14,7 @@ from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.parameters.fields import TreeClassifierParameters
+from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeRegressorParameters
 from hornbeam.estimators.parameters.path_constraints import (
     forbidden_pairs,
     interaction_groups,
@@ -320,7 +320,8 @@ def _is_readable(estimator: Any) -> bool:
 def _refuse_unused(estimator: Any) -> None:
     """Raise `ParameterError` with the name of every parameter that is set and that a teacher does not use."""
     found = []
-    for field in fields(TreeClassifierParameters):
+    known = {one.name: one for one in (*fields(TreeClassifierParameters), *fields(TreeRegressorParameters))}
+    for field in known.values():
         name, value = field.name, getattr(estimator, field.name, field.default)
         if name in _USED or (name == "monotonic_cst" and _constrains_nothing(value)):
             continue
