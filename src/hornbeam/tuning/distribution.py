@@ -131,7 +131,7 @@ def _fit_strengths(trees: list[_FoldTree], most_rows: float) -> Borrowing:
         parents.append(np.where(parent < 0, np.int32(-1), parent + np.int32(begin)))
         begin += len(parent)
     held = columns([one.held for one in trees])
-    rows = float(held.sum())
+    rows = unit * sum(int(one.held.sum()) for one in trees)
     stacked = StackedTrees(np.concatenate(parents), columns([one.tree.evidence for one in trees]), held)
     regularisation = _REGULARISATION * max(rows / most_rows, 1.0)
 
