@@ -89,8 +89,9 @@ def trees(model: Any) -> list[Tree]:
 
 
 def state(model: Any) -> list[str]:
-    """The digests of a model's trees."""
-    return [tree.digest for tree in trees(model)]
+    """The digests of a model's trees, and of the distribution of its target."""
+    counted = getattr(model, "_distribution", None)
+    return [tree.digest for tree in trees(model)] + ([] if counted is None else [counted.digest])
 
 
 def same(first: Any, second: Any) -> bool:
@@ -143,6 +144,24 @@ def _interval(fit: Fit, model: Any) -> None:
     expect(
         (low <= found + slack).all() and (found <= high + slack).all(), "an interval without its prediction"
     )
+
+
+def distribution(fit: Fit) -> None:
+    """Quantiles rise with their level and are values that rows can have; counts are those of the rows of each node."""
+    counted = getattr(fit.model, "_distribution", None)
+    if counted is None:
+        return
+    X, y = fit.rows.X, np.asarray(fit.rows.y, float)
+    found = fit.model.predict_quantile(X, [0.001, 0.1, 0.5, 0.9, 0.999])
+    expect((np.diff(found, axis=1) >= 0).all(), "quantiles cross")
+    drawn = fit.model.sample(X, 3)
+    expect(y.min() <= min(found.min(), drawn.min()), "a value below all rows")
+    expect(max(found.max(), drawn.max()) <= y.max(), "a value above all rows")
+    total = counted.tree.evidence.sum(axis=1)
+    expect((total == fit.model.tree_.evidence[:, 0]).all(), "other counts than rows")
+    for level in (0.5, 0.8):
+        low, high = fit.model.predict_interval(X, level=level, kind="row")
+        expect(((low <= found[:, 2]) & (found[:, 2] <= high)).all(), "a range without the median")
 
 
 def limits(fit: Fit) -> None:
@@ -586,6 +605,7 @@ ORACLES: dict[str, tuple[float, Callable[[Fit], None]]] = {  # how often each is
     "texts": (0.5, texts),
     "python": (1.0, python),
     "intervals": (0.5, intervals),
+    "distribution": (1.0, distribution),
     "update": (0.5, update),
     "order": (0.4, order),
     "edits": (0.3, edits),

@@ -22,7 +22,10 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
     untaught = [
         one for one in drawable(KINDS[name]) if one not in ("slopes", "teacher", "fidelity")
     ]  # the area readable has them
-    return draw_fit(rng, name, {"preset": str(rng.choice(presets))}, untaught)
+    always: dict[str, Any] = {"preset": str(rng.choice(presets))}
+    if name == "TreeRegressor":  # drawn often: it has files, updates and orders of its own
+        always["distribution"] = bool(rng.integers(2))
+    return draw_fit(rng, name, always, untaught)
 
 
 def judge(case: dict[str, Any]) -> str | None:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
 from hornbeam.data.threads import n_threads
-from hornbeam.estimators.parameters.fields import ForestParameters, TreeClassifierParameters, TreeParameters
+from hornbeam.estimators.parameters.fields import (
+    ForestParameters,
+    TreeClassifierParameters,
+    TreeParameters,
+    TreeRegressorParameters,
+)
+from hornbeam.estimators.parameters.validators import boolean
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import record_groups, with_decision
 from hornbeam.tree.evidence.count import integer_weights
@@ -24,18 +30,24 @@ if TYPE_CHECKING:
     from hornbeam.ensembles.distillation.taught import OwnTeacher
     from hornbeam.ensembles.forest.trainer import ForestResult
     from hornbeam.recipe import Fitter
+    from hornbeam.smoothing.distribution import Distribution
+
+
+_MOST_LEARNED = 30_000  # rows of files that the distribution of the target is learned from
 
 
 class Fitted(NamedTuple):
     """A fitted tree, and what estimators and files keep beside it.
 
-    `names` are those of the columns, if the rows had any; `shares` the weights that distribute fractional rows.
+    `names` are those of the columns, if the rows had any; `shares` the weights that distribute fractional rows;
+    `distribution` that of a numeric target, if it was asked for.
     """
 
     tree: Tree
     names: tuple[str, ...] | None
     class_weight: Floats | None = None
     shares: Counts | None = None
+    distribution: Distribution | None = None
 
 
 def fit_tree(
@@ -81,11 +93,14 @@ def fit_tree(
     )
 
     fitter, threads = tree_fitter(parameters, rows, own_teacher=own_teacher), n_threads(n_jobs)
+    has_distribution = isinstance(parameters, TreeRegressorParameters) and boolean(
+        "distribution", parameters.distribution
+    )
     if warn is not None:
         warn(rows, fitter)
     if isinstance(rows, Table) and grow_rows is None:
         tree = fitter.fit(rows, n_jobs=threads, on_progress=on_progress)
-        tree = record_groups(tree, rows.n_groups)
+        tree, sample = record_groups(tree, rows.n_groups), rows
     else:
         from hornbeam.out_of_core.fit import fit  # imported only for sources: it is slow to import
         from hornbeam.out_of_core.plan import Plan
@@ -95,6 +110,20 @@ def fit_tree(
         if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
             fitter = tree_fitter(parameters, source, plan.rows)
         tree = fit(source, fitter, engine, plan=plan, cache=cache, on_progress=on_progress, n_jobs=threads)
+        if has_distribution:
+            from hornbeam.data.engine import resolve_engine
+            from hornbeam.out_of_core.sample import draw_sample
+
+            limits = fitter.limits
+            n_rows = plan.rows if plan.mode != "level-wise" else limits.rows_to_learn or _MOST_LEARNED
+            sample = draw_sample(source, resolve_engine(engine, threads), n_rows, limits.seed)
+    if has_distribution:
+        from hornbeam.recipe import RecipeFitter  # imported only when needed
+        from hornbeam.tuning.distribution import fit_distribution
+
+        assert isinstance(fitter, RecipeFitter)  # a tree with a teacher refuses it
+        distribution = fit_distribution(tree, rows, sample, fitter, engine, n_jobs=threads)
+        return Fitted(tree, names_of(rows), distribution=distribution)
     if not isinstance(parameters, TreeClassifierParameters):
         return Fitted(tree, names_of(rows))
     tree = with_decision(tree, DecisionRule.of(parameters.costs, rows.class_weight, rows.schema.classes))

@@ -9,6 +9,7 @@ Reading order:
 - `borrowing`: the default, fitted by `hornbeam.tuning.CrossFitted`
 - `monotone`: monotone constraints on smoothed predictions
 - `interval_calibration`: variances of nodes, and effective sample sizes for intervals
+- `distribution`: a numeric target at every node, as counts over bins that are borrowed too
 - `registry`: all smoothers by name
 - `replay`: smoothing again, after an update or for new counts
 """

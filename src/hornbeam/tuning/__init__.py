@@ -8,4 +8,5 @@ Reading order:
 - `size_path`, `size_choice`: sizes with their held-out losses, and the choice of one
 - `simulation`: intervals calibrated on simulated targets, where rows of a group depend on each other
 - `calibrate`: the calibration of a tree of any recipe
+- `distribution`: strengths and ranges of the distribution of a numeric target
 """

@@ -156,10 +156,7 @@ class CrossFitted(RecipeFitter):
         TuningResult
             It finishes any tree of the same recipe, grown from these rows or from more of the same distribution.
         """
-        table = keep_copies_together(table)
-        sample = self._sample(recipe, bins, codes, table)
-        if sample is not None:
-            table, codes = table.take(sample), codes[sample]
+        table, codes = self._used(recipe, table, bins, codes)
         n_folds, fold_trees = self.grow_fold_trees(recipe, table, bins, codes, n_jobs)
         smoother, smoothed = fit_strengths(fold_trees)
         recipe = replace(recipe, smoother=smoother)
@@ -170,6 +167,19 @@ class CrossFitted(RecipeFitter):
         if fold_trees is not None and smoothed is not None:
             smoother, _ = fit_strengths(fold_trees.stopping(size.cuts(smoothed)), smoother)
         return TuningResult(recipe, size, smoother, self.pruner, simulation)
+
+    def finished_fold_trees(
+        self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, n_jobs: int = 1
+    ) -> FoldTrees | None:
+        """Grow the fold trees of `learn`, and cut them to the size that it chooses; None for a single row or group."""
+        table, codes = self._used(recipe, table, bins, codes)
+        _, fold_trees = self.grow_fold_trees(recipe, table, bins, codes, n_jobs)
+        if fold_trees is None or self.tolerance is None:
+            return fold_trees
+        _, smoothed = fit_strengths(fold_trees)
+        size = SizeChoice(HeldOutLoss.of(fold_trees, smoothed), self.tolerance, self.max_leaf_nodes)
+        assert smoothed is not None
+        return fold_trees.collapsed(size.cuts(smoothed), n_jobs)
 
     def most_cells(self, n_rows: int, n_classes: int) -> int:
         """Return an upper bound of nodes times classes of all fold trees together.
@@ -214,6 +224,12 @@ class CrossFitted(RecipeFitter):
             return wanted
         tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()), table)
         return max_trees(tree.n_nodes, n_classes, self.cells)
+
+    def _used(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes) -> tuple[Table, Codes]:
+        """Return the rows that are used, and their codes."""
+        table = keep_copies_together(table)
+        sample = self._sample(recipe, bins, codes, table)
+        return (table, codes) if sample is None else (table.take(sample), codes[sample])
 
     def _sample(self, recipe: Recipe, bins: Bins, codes: Codes, table: Table) -> NDArray[np.intp] | None:
         """Choose the rows to use; None for all of them."""

@@ -17,7 +17,7 @@ from hornbeam.data.table import Table
 from hornbeam.growing.samples import Samples, grow_samples
 from hornbeam.kernels.pool import pool_map
 from hornbeam.recipe import Recipe
-from hornbeam.tree.edit import with_belief
+from hornbeam.tree.edit import collapse, with_belief
 from hornbeam.tree.evidence.count import count_at_nodes, evidence_units
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.several import apart, side_by_side
@@ -144,6 +144,12 @@ class FoldTrees:
         held = np.zeros_like(self.held)
         np.add.at(held, end_nodes(self.tree.skeleton, cut), self.held)
         return replace(self, held=held)
+
+    def collapsed(self, cut: Bools, n_jobs: int = 1) -> Self:
+        """Make leaves where the trees are cut, and route the held-out rows again."""
+        tree = collapse(self.tree, cut)
+        node, held = _route_held_out(tree, self.held_out, n_jobs)
+        return replace(self, tree=tree, node=node, held=held)
 
     def powers(self, standard: StandardisedTarget) -> Floats:
         """Sum the powers 0 to 4 of a standardised target over the held-out rows of each node, of shape (n_nodes, 5)."""

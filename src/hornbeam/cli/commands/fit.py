@@ -284,7 +284,11 @@ def _fitted_large(rows: Any, options: dict[str, Any]) -> Any:
 def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> Any:
     """Fit a tree to rows, in memory or in files; `classes` is None for a number."""
     from hornbeam.estimators.fit_tree import fit_tree
-    from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeParameters
+    from hornbeam.estimators.parameters.fields import (
+        TreeClassifierParameters,
+        TreeParameters,
+        TreeRegressorParameters,
+    )
     from hornbeam.estimators.persistence.codec import tree_model
 
     given = {
@@ -292,7 +296,7 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
         for field in fields(TreeParameters)
         if options.get(field.name) is not None or field.name in ("smoothing", "pruning")
     }
-    parameters = TreeParameters(**given)
+    parameters: TreeParameters = TreeRegressorParameters(**given)
     if classes is not None:
         parameters = TreeClassifierParameters(
             **given,

@@ -65,6 +65,13 @@ class TreeClassifierParameters(TreeParameters):
     class_weight: Any = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class TreeRegressorParameters(TreeParameters):
+    """Parameters of one regression tree."""
+
+    distribution: bool = False
+
+
 @dataclass(eq=False, repr=False)
 class ForestParameters(_GrowingParameters):
     """Parameters of a forest."""

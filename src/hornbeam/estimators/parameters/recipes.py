@@ -14,7 +14,7 @@ from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.parameters.fields import TreeClassifierParameters
+from hornbeam.estimators.parameters.fields import TreeClassifierParameters, TreeRegressorParameters
 from hornbeam.estimators.parameters.path_constraints import (
     forbidden_pairs,
     interaction_groups,
@@ -355,7 +355,8 @@ def _is_readable(estimator: Any) -> bool:
 def _refuse_unused(estimator: Any, *, searched: bool) -> None:
     """Raise `ParameterError` with every parameter that is set and that a teacher does not use, and the reasons."""
     found, reasons = [], []
-    for field in fields(TreeClassifierParameters):
+    known = {one.name: one for one in (*fields(TreeClassifierParameters), *fields(TreeRegressorParameters))}
+    for field in known.values():
         value = getattr(estimator, field.name, field.default)
         reason = _why_unused(field.name, value, searched=searched)
         if reason is not None and value is not field.default and np.any(value != field.default):

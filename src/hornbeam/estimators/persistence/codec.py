@@ -19,6 +19,7 @@ from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError, SchemaError, StorageError, TreeError
 from hornbeam.estimators.fit_tree import Fitted
 from hornbeam.estimators.parameters.validators import is_named, resolve_bins, teacher_name
+from hornbeam.estimators.persistence.distribution import decode_distribution, encode_distribution
 from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
 from hornbeam.estimators.persistence.parameters import (
     build_estimator,
@@ -101,6 +102,7 @@ def tree_model(settings: Mapping[str, Any], fitted: Fitted, classes: NDArray[Any
     learned = _common(fitted.names, classes, fitted.class_weight)
     if fitted.shares is not None:
         learned["shares"] = fitted.shares
+    learned |= encode_distribution(fitted.distribution)
     name = "TreeRegressor" if classes is None else "TreeClassifier"
     return Model.of(fitted.tree, name, encode_parameters(settings), learned)
 
@@ -154,7 +156,8 @@ def _check_learned(cls: type[Any], learned: Mapping[str, Any]) -> None:
 
 
 def _encode_tree(estimator: Any) -> dict[str, Any]:
-    return {} if estimator._shares is None else {"shares": estimator._shares}
+    shares = {} if estimator._shares is None else {"shares": estimator._shares}
+    return shares | encode_distribution(estimator._distribution)
 
 
 def _restore_tree(estimator: Any, model: Model) -> Tree:
@@ -173,6 +176,8 @@ def _restore_tree(estimator: Any, model: Model) -> Tree:
         estimator.teacher = "unknown"
     if not model.schema.is_regression:
         estimator._shares = _shares(model.learned.get("shares"), model.tree)
+    if "distribution" in model.learned:
+        estimator._distribution = decode_distribution(model.learned["distribution"], model.tree)
     return model.tree
 
 
@@ -369,7 +374,11 @@ def estimator_class(name: str) -> Any:
 _FAMILIES = {
     "tree_": _Family(
         "tree",
-        (_CLASS_WEIGHT, _Entry("shares", optional=True, of_classes=True)),
+        (
+            _CLASS_WEIGHT,
+            _Entry("shares", optional=True, of_classes=True),
+            _Entry("distribution", dict, optional=True),
+        ),
         _encode_tree,
         _restore_tree,
     ),

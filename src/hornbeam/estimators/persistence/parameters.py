@@ -19,7 +19,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.typing import Label
 
 _ROWS = ("X", "held_out", "table")  # parameters of pruners
-_UNSET = frozenset(field.name for field in fields(PathConstraints))  # not written
+_UNSET = frozenset(["distribution", *(field.name for field in fields(PathConstraints))])  # not written
 
 
 def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:

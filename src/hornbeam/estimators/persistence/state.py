@@ -19,6 +19,7 @@ _MODEL = "_model"  # key of the bytes in the state
 # Attributes that are in the bytes.
 _LEARNED = frozenset(
     [
+        "_distribution",
         "_forest",
         "_impurity",
         "_reading",

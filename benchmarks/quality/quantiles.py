@@ -1,0 +1,123 @@
+"""Quantiles and ranges of single rows: `TreeRegressor(distribution=True)`, its leaves alone, and LightGBM.
+
+python -m benchmarks.quality.quantiles --data FOLDER --csv benchmarks/results/regression/quantiles.csv
+
+FOLDER has UCI sets as Parquet files; without, the sets of scikit-learn and the made-up worlds alone are used. Each of
+four splits trains on half of the rows, at most 1,000, and tests on the others, at most 2,000. `tree` is ours, `leaf`
+the quantiles of the training rows in the same leaves, `lightgbm` a boosted quantile model for each level, with
+LightGBM's defaults. Losses are pinball losses, means over splits; `crps` is twice their integral over the levels from
+.05 to .95, by trapezia. `held 80` and `held 90` are the shares of test rows in the ranges of 80 and 90 %: conformal
+ones of ours, else those between two quantiles. Losses are parts of the target's deviation, or of its quartile range
+where the deviation is more than five times that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import iqr
+
+from benchmarks.quality.regression import sets
+from hornbeam import TreeRegressor
+
+LEVELS = np.array([0.05, *np.arange(1, 10) / 10, 0.95])
+SHOWN = (0.05, 0.1, 0.5, 0.9, 0.95)
+MOST_TRAINED, MOST_TESTED = 1_000, 2_000
+FIELDS = ["set", "rows", "method", "splits", *(f"pinball {q:g}" for q in SHOWN), "crps", "held 80", "held 90"]
+
+
+def worlds(n: int = 3_000) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Targets whose spread, skewness, tails or atoms depend on the features."""
+    rng = np.random.default_rng(0)
+    X, noise = rng.uniform(size=(n, 5)), rng.normal(size=n)
+    yield "heteroscedastic", X, 2 * X[:, 0] + (0.1 + X[:, 1]) * noise
+    yield "skewed", X, np.exp(1.5 * X[:, 0] + 0.7 * noise)
+    yield "heavy tails, 1.5 degrees", X, 3 * (X[:, 0] > 0.5) + 2 * X[:, 1] + rng.standard_t(1.5, n)
+    yield "many zeros", X, np.where(rng.random(n) < X[:, 0], 0.0, rng.gamma(2.0, 1 + X[:, 1]))
+    yield "counts", X, rng.poisson(np.exp(1 + X[:, 0])).astype(float)
+    yield "noise", X, noise
+
+
+def pinball(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Mean loss of each level."""
+    apart = y[:, None] - predicted
+    return np.maximum(LEVELS * apart, (LEVELS - 1) * apart).mean(axis=0)
+
+
+def held(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """Share of the values within the bounds."""
+    return float(((low <= y) & (y <= high)).mean())
+
+
+def lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Quantiles of one model per level, sorted so that they do not cross."""
+    from lightgbm import LGBMRegressor
+
+    models = (
+        LGBMRegressor(objective="quantile", alpha=q, n_jobs=1, verbose=-1, random_state=0) for q in LEVELS
+    )
+    return np.sort(np.stack([model.fit(X, y).predict(new) for model in models], axis=1), axis=1)
+
+
+def split_scores(X: np.ndarray, y: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    """Losses of the levels and held shares of each method on one split."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, test = np.split(order, [len(y) // 2])
+    train, test = train[:MOST_TRAINED], test[:MOST_TESTED]
+    model = TreeRegressor(distribution=True).fit(X[train], y[train])
+    ranges = [model.predict_interval(X[test], level=level, kind="row") for level in (0.8, 0.9)]
+    leaf = model.apply(X[train])
+    own = {one: np.quantile(y[train][leaf == one], LEVELS, method="inverted_cdf") for one in np.unique(leaf)}
+    root = np.quantile(y[train], LEVELS)  # of rows that stop at an inner node
+    quantiles = {
+        "tree": model.predict_quantile(X[test], LEVELS),
+        "leaf": np.array([own.get(one, root) for one in model.apply(X[test])]),
+        "lightgbm": lightgbm(X[train], y[train], X[test]),
+    }
+    unit = float(y.std()) if y.std() < 5 * iqr(y) or not iqr(y) else float(iqr(y))
+    found = {}
+    for name, q in quantiles.items():
+        bounds = ranges if name == "tree" else [(q[:, 1], q[:, -2]), (q[:, 0], q[:, -1])]
+        found[name] = np.append(pinball(y[test], q) / unit, [held(y[test], *bound) for bound in bounds])
+    return found
+
+
+def line(name: str, rows: int, method: str, scores: list[np.ndarray]) -> dict[str, Any]:
+    """One line of the table."""
+    mean = np.mean(scores, axis=0)
+    loss, shares = mean[: len(LEVELS)], mean[len(LEVELS) :]
+    crps = 2 * float(np.trapezoid(loss, LEVELS))
+    shown = [loss[int(np.abs(LEVELS - q).argmin())] for q in SHOWN]
+    values = [*(f"{one:.4f}" for one in (*shown, crps)), *(f"{one:.3f}" for one in shares)]
+    return dict(zip(FIELDS, [name, rows, method, len(scores), *values], strict=True))
+
+
+def main() -> None:
+    """Score all sets and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder of UCI sets")
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--splits", type=int, default=4)
+    options = parser.parse_args()
+    options.csv.parent.mkdir(parents=True, exist_ok=True)
+    with options.csv.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        table.writeheader()
+        for name, X, y in (*worlds(), *sets(options.data)):
+            begin, found = time.process_time(), dict[str, list[np.ndarray]]()
+            for seed in range(options.splits):
+                for method, scores in split_scores(X, y, seed).items():
+                    found.setdefault(method, []).append(scores)
+            table.writerows(line(name, len(y), method, scores) for method, scores in found.items())
+            file.flush()
+            print(f"{name}: {time.process_time() - begin:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

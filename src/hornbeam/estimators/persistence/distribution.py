@@ -1,0 +1,94 @@
+"""Codec of the distribution of a numeric target: the counts of the rows that stop at each node, and what was learned.
+
+Belief is not saved: the strengths of borrowing give it again, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.binning.target_bins import TargetBins
+from hornbeam.errors import ParameterError, SchemaError, StorageError, TreeError
+from hornbeam.estimators.persistence.parameters import decode_step, encode_step
+from hornbeam.smoothing.borrowing import Borrowing
+from hornbeam.smoothing.distribution import N_TAILS, Distribution, RangeLevels
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import evidence_stopping, pull_up
+
+_MOST = 2**62  # steps of weight in a tree
+_NAMES = ("low", "high", "cells", "counts", "unit", "smoother", "low_levels", "high_levels")
+
+
+def encode_distribution(distribution: Distribution | None) -> dict[str, Any]:
+    """Return what an estimator has learned about the distribution of the target: an entry, or none."""
+    if distribution is None:
+        return {}
+    tree, bins = distribution.tree, distribution.bins
+    counts = evidence_stopping(tree.skeleton, tree.evidence).ravel()
+    cells = np.flatnonzero(counts)
+    values = (
+        *(bins.low, bins.high),
+        *(cells.astype(np.int64), counts[cells]),  # node times the number of bins, plus the bin
+        tree.unit.item(0),
+        encode_step(distribution.smoother),
+        *(distribution.levels.low, distribution.levels.high),
+    )
+    return {"distribution": dict(zip(_NAMES, values, strict=True))}
+
+
+def decode_distribution(content: Any, tree: Tree) -> Distribution | None:
+    """Build the distribution of a regression tree from the entry of a file, with every value checked."""
+    if content is None:
+        return None
+    if not (isinstance(content, dict) and tree.is_regression and tuple(content) == _NAMES):
+        raise StorageError(
+            f"distribution is {content!r:.80}; expected {', '.join(_NAMES)}, of a tree with a numeric target"
+        )
+    bins = TargetBins(_numbers(content, "low"), _numbers(content, "high"))
+    ends = np.stack([bins.low, bins.high], axis=1).ravel() if len(bins.low) == bins.n_bins else np.empty(0)
+    steps = np.diff(ends)
+    if not (len(ends) and np.isfinite(ends).all() and (steps >= 0).all() and (steps[1::2] > 0).all()):
+        raise StorageError("the bins of the distribution are not in order; expected increasing numbers")
+    levels = RangeLevels(_numbers(content, "low_levels"), _numbers(content, "high_levels"))
+    for level in (levels.low, levels.high):
+        known = level[level == level]
+        if len(level) != N_TAILS or (known < 0).any() or (known > 1).any():
+            raise StorageError(
+                f"levels of the distribution are wrong; expected {N_TAILS} numbers from 0 to 1"
+            )
+    cells, counts = _numbers(content, "cells", np.int64), _numbers(content, "counts", np.int64)
+    n_cells = tree.n_nodes * bins.n_bins
+    if (
+        len(cells) != len(counts)
+        or (np.diff(cells) <= 0).any()
+        or (cells < 0).any()
+        or (cells >= n_cells).any()
+    ):
+        raise StorageError("cells of the distribution are not in order; expected one place for each count")
+    if (counts <= 0).any() or counts.sum(dtype=np.float64) > _MOST:
+        raise StorageError(
+            f"counts of the distribution are wrong; expected numbers from 1, together {_MOST:.3g}"
+        )
+    own = np.zeros(n_cells, np.int64)
+    own[cells] = counts
+    evidence = pull_up(tree.skeleton, own.reshape(tree.n_nodes, bins.n_bins))
+    smoother, unit = decode_step(content["smoother"]), content["unit"]
+    if not isinstance(smoother, Borrowing) or not isinstance(unit, float):
+        raise StorageError(
+            f"smoother is {smoother!r:.80} and unit {unit!r:.80}; expected a Borrowing and a number"
+        )
+    try:
+        counted = Tree.raw(bins.schema(tree.schema), tree.skeleton, evidence, unit=unit, rows=tree.rows)
+    except (ParameterError, SchemaError, TreeError) as error:
+        raise StorageError(f"the distribution is no tree: {error}") from error
+    return Distribution(bins, smoother(counted), smoother, levels)
+
+
+def _numbers(content: dict[str, Any], name: str, dtype: type = np.float64) -> NDArray[Any]:
+    value = content[name]
+    if isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == 1:
+        return value
+    raise StorageError(f"{name} is {value!r:.80}; expected a list of {np.dtype(dtype)}")

@@ -1,0 +1,210 @@
+"""The distribution of a numeric target at every node: counts over bins, with shares borrowed from the ancestors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.binning.target_bins import BinnedSource, TargetBins
+from hornbeam.data.engine import Engine
+from hornbeam.data.sources import Source
+from hornbeam.data.table import Table
+from hornbeam.smoothing.borrowing import Borrowing
+from hornbeam.tree.evidence.count import count_at_nodes
+from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts, Floats, Indices
+
+N_TAILS = 1000  #: shares of rows on one side of a range for which there is a level: 1/2000, 2/2000, ... 1/2
+_TAIL_STEPS = 2 * N_TAILS
+_DIGITS = 5  # of a level; rounded so that a range becomes wider
+_ROUNDING = 1e-9  # of shares of rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeLevels:
+    """The levels whose quantiles are the bounds of ranges for single rows, found on held-out rows.
+
+    With `N_TAILS` shares a = 1/2000, 2/2000, ..., 1/2: below the quantile of level ``low``, and above that of level
+    ``high``, there is at most the share a of the rows. NaN: that takes more held-out rows than there were. The median
+    is between both, also where most rows have one value, which any range holds.
+    """
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, below: Floats, up_to: Floats, weight: Counts, n_units: int) -> Self:
+        """Find the levels from the probabilities of held-out rows.
+
+        This is split conformal prediction with the probability as the score. With k units (rows, or groups of them) and
+        a new one, the new row is above the bound in at most a share a of the cases if the old rows up to the bound
+        weigh (1 - a) (1 + 1/k) of all.
+
+        Parameters
+        ----------
+        below, up_to : float64 arrays of shape (n_rows,)
+            Predicted probability of values below that of each row, and up to it; they differ where a value
+            has a probability of its own.
+        weight : int64 array of shape (n_rows,)
+        n_units : int
+            Rows, or groups of rows, that are independent.
+
+        Examples
+        --------
+        >>> rows = np.arange(1, 20) / 20
+        >>> levels = RangeLevels.of(rows, rows, np.ones(19, np.int64), 19)
+        >>> levels.low[99], levels.high[99]  # 5 % on each side: the first and the last of 19 rows
+        (np.float64(0.05), np.float64(0.95))
+        >>> levels.low[98]
+        np.float64(nan)
+        """
+        low = (1 - _least_levels(1 - up_to, weight, n_units)).round(_DIGITS)
+        return cls(np.minimum(low, 0.5), np.maximum(_least_levels(below, weight, n_units), 0.5))
+
+    def at(self, level: float) -> tuple[float, float]:
+        """Return the levels of both bounds of a range that holds a share of the rows; NaN without a bound."""
+        place = int(N_TAILS * (1 - level) + _ROUNDING) - 1
+        return (np.nan, np.nan) if place < 0 else (self.low.item(place), self.high.item(place))
+
+
+def _least_levels(probability: Floats, weight: Counts, n_units: int) -> Floats:
+    """Find the least levels up to which the rows weigh enough, for each share of a tail."""
+    levels = np.full(N_TAILS, np.nan)
+    if n_units:
+        order = np.argsort(probability, kind="stable")
+        total = np.cumsum(weight[order])
+        shares = 1 - np.arange(1, N_TAILS + 1) / _TAIL_STEPS
+        wanted = float(total[-1]) * (shares * (1 + 1 / n_units) - _ROUNDING)
+        enough = wanted <= total[-1]
+        found = probability[order][np.searchsorted(total, wanted[enough])]
+        levels[enough] = np.ceil(found * 10**_DIGITS - _ROUNDING) / 10**_DIGITS
+    return levels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """Distribution of a numeric target at every node of a tree.
+
+    Parameters
+    ----------
+    bins : TargetBins
+        The bins of the target.
+    tree : Tree
+        A tree with the bins as classes: its evidence are integer counts, its belief the smoothed probabilities.
+    smoother : Borrowing
+        The shares that each node borrows from its ancestors, fitted on held-out rows.
+    levels : RangeLevels
+        The levels of ranges for single rows.
+    """
+
+    bins: TargetBins
+    tree: Tree
+    smoother: Borrowing
+    levels: RangeLevels
+
+    @classmethod
+    def count(
+        cls,
+        skeleton: Skeleton,
+        rows: Table | Source,
+        bins: TargetBins,
+        smoother: Borrowing,
+        levels: RangeLevels,
+        engine: Engine | None = None,
+    ) -> Self:
+        """Count rows with a numeric target at the nodes of a tree; those of a source by one reduce."""
+        binned = bins.table(rows) if isinstance(rows, Table) else BinnedSource(rows, bins)
+        [counted] = count_at_nodes([skeleton], binned, engine)
+        tree = Tree.raw(binned.schema, skeleton, counted.evidence, unit=counted.unit, rows=counted.rows)
+        return cls(bins, smoother(tree), smoother, levels)
+
+    def recount(self, skeleton: Skeleton, rows: Table | Source, engine: Engine | None = None) -> Self:
+        """Count other rows, or another tree, with the same bins, strengths and levels."""
+        return self.count(skeleton, rows, self.bins, self.smoother, self.levels, engine)
+
+    def decay(self, factor: float) -> Self:
+        """Multiply all counts by a factor below 1."""
+        return self._with_counts(decay(self.tree, factor))
+
+    def add(self, table: Table) -> Self:
+        """Add rows to the counts."""
+        return self._with_counts(add_rows(self.tree, self.bins.table(table)))
+
+    def remove(self, table: Table) -> Self:
+        """Remove rows from the counts; `DataError` if they were not counted."""
+        return self._with_counts(remove_rows(self.tree, self.bins.table(table)))
+
+    def _with_counts(self, tree: Tree) -> Self:
+        return replace(self, tree=self.smoother(tree))
+
+    @property
+    def digest(self) -> str:
+        """Content hash of the tree of counts, the bins and the levels."""
+        sha = hashlib.sha256(self.tree.digest.encode())
+        for array in (self.bins.low, self.levels.low, self.levels.high):
+            sha.update(np.where(array == array, array, -1.0).astype("<f8").data)
+        return sha.hexdigest()
+
+    def quantiles(self, node: Indices, levels: Floats, side: Literal["left", "right"] = "left") -> Floats:
+        """Compute quantiles at the nodes where rows stop, of shape (n_rows, n_levels).
+
+        The quantile of a level is the least value with at least this probability up to it; from the right, with more.
+        Within a bin values are uniform between its least and its largest value.
+        """
+        values = np.empty((len(node), len(levels)))
+        for up_to, rows in self._by_node(node):
+            values[rows] = self._values(up_to, levels, side)
+        return values
+
+    def sample(self, node: Indices, uniform: Floats) -> Floats:
+        """Convert random numbers from 0 to 1, of shape (n_rows, n), to values of the target."""
+        values = np.empty_like(uniform)
+        for up_to, rows in self._by_node(node):
+            values[rows] = self._values(up_to, uniform[rows], "left")
+        return values
+
+    def interval(self, node: Indices, level: float) -> tuple[Floats, Floats]:
+        """Compute ranges of single rows at the nodes where they stop; infinite with too few held-out rows."""
+        low, high = self.levels.at(level)
+        if low != low:
+            return np.full(len(node), -np.inf), np.full(len(node), np.inf)
+        return (
+            self.quantiles(node, np.array([low]))[:, 0],
+            self.quantiles(node, np.array([high]), "right")[:, 0],
+        )
+
+    def probabilities(self, node: Indices, values: Floats) -> tuple[Floats, Floats]:
+        """Compute for each row the probability of values below its value, and of values up to it."""
+        code = self.bins.codes(values)
+        low, high = self.bins.low[code], self.bins.high[code]
+        below, up_to = np.empty((2, len(values)))
+        for each, rows in self._by_node(node):
+            below[rows], up_to[rows] = np.append(0.0, each)[code[rows]], each[code[rows]]
+        width, mass = high - low, up_to - below
+        part = np.divide(values - low, width, out=np.zeros(len(values)), where=width > 0).clip(0.0, 1.0)
+        # Where a bin is a single value, all of its rows are at this value.
+        return below + part * mass, below + np.where(width > 0, part, values >= low) * mass
+
+    def _by_node(self, node: Indices) -> Iterator[tuple[Floats, NDArray[np.intp]]]:
+        """Return the cumulated probabilities of each node, and the rows that stop there."""
+        order = np.argsort(node, kind="stable")
+        distinct, begin = np.unique(node[order], return_index=True)
+        for one, rows in zip(distinct.tolist(), np.split(order, begin[1:]), strict=False):
+            up_to = np.cumsum(self.tree.belief[one])
+            yield up_to / up_to[-1], rows
+
+    def _values(self, up_to: Floats, levels: Floats, side: Literal["left", "right"]) -> Floats:
+        at = np.minimum(np.searchsorted(up_to, levels, side), self.bins.n_bins - 1)
+        before = np.append(0.0, up_to)[at]
+        mass = up_to[at] - before
+        part = np.divide(levels - before, mass, out=np.zeros(levels.shape), where=mass > 0).clip(0.0, 1.0)
+        low, high = self.bins.low[at], self.bins.high[at]
+        values: Floats = np.minimum(low + part * (high - low), high)
+        return values
