@@ -9,6 +9,7 @@ from hornbeam import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegr
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.errors import ParameterError
 from hornbeam.explain.candidates.training_rows import grower_of
+from hornbeam.growing.grower import Grower
 from hornbeam.tree.walk import features_above
 
 GROUPS = [["a", "b"], ["c", "town"]]
@@ -233,8 +234,8 @@ def test_constraints_are_about_two_classes():
 
 def test_a_distillation_has_a_limit_of_leaves_for_its_constraints():
     with pytest.raises(ParameterError, match="found None"):
-        Distillation(slopes=2, monotonic_cst=(1, 0))
-    assert Distillation(monotonic_cst=(0, 0)) == Distillation(monotonic_cst=(0, 0))
+        Distillation(slopes=2, grower=Grower(monotonic_cst=(1, 0)))
+    assert Distillation(grower=Grower(monotonic_cst=(0, 0))).max_leaf_nodes is None
 
 
 def test_costs_and_class_weights_change_decisions_and_no_base_rate():
