@@ -41,8 +41,8 @@ def test_options_of_fit_are_parameters_of_the_classifier():
     ("command", "function", "others"),
     [
         ("predict", hornbeam.TreeClassifier.predict_to, set()),
-        ("report", hornbeam.report, {"target", "training_weight"}),
-        ("model-card", hornbeam.model_card, {"target"}),
+        ("report", hornbeam.report, {"target", "training_weight", "models", "columns"}),
+        ("model-card", hornbeam.model_card, {"target", "models", "columns"}),
         ("update", hornbeam.TreeClassifier.update, {"target"}),
         ("forget", hornbeam.TreeClassifier.forget, {"target"}),
         ("compare", hornbeam.evaluation.compare, {"target", "columns", "plot"}),

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.studies.j48 import instances, java
@@ -27,7 +29,7 @@ LEAVES = (4, 8, 16, 32)
 DEPTHS = (3, 4, 5)
 SIZES = (*(f"leaves-{n}" for n in LEAVES), *(f"depth-{d}" for d in DEPTHS))
 PENALTIES = np.geomspace(0.1, 0.0005, 12)  # of a leaf, for LicketySPLIT, which has no limit of leaves
-CEILINGS = ("forest-100", "lightgbm", "ebm")
+CEILINGS = ("forest-100", "lightgbm", "lightgbm-stopped", "logistic", "ebm")
 SECONDS = 3  # for one optimal tree; the search returns the best tree it has
 
 
@@ -82,7 +84,13 @@ def sized(make: Callable[[str], Any], sizes: tuple[str, ...]) -> Callable[..., I
                 except (ValueError, IndexError, RuntimeError, TypeError) as error:
                     yield Outcome(size, None, reason=f"{type(error).__name__}: {error}".splitlines()[0][:120])
                 else:
-                    yield Outcome(size, answer, seconds, leaves=_n_leaves(model))
+                    yield Outcome(
+                        size,
+                        answer,
+                        seconds,
+                        leaves=_n_leaves(model),
+                        numbers=_n_numbers(model, answer.shape[1]),
+                    )
 
     return run
 
@@ -92,6 +100,49 @@ def _n_leaves(model: Any) -> int | None:
         if hasattr(model, name):
             return int(getattr(model, name)())
     return None
+
+
+def _n_numbers(model: Any, n_classes: int) -> int | None:
+    """Count the numbers of a model that can be written down: as in `sizes`, of a tree, scores or coefficients."""
+    outputs = n_classes - 1
+    if hasattr(model, "term_scores_"):
+        return int(sum(np.size(scores) for scores in model.term_scores_))
+    if hasattr(model, "coef_"):
+        return int(model.coef_.size + model.intercept_.size)
+    if isinstance(model, DecisionTreeClassifier):
+        return int(model.tree_.node_count - model.get_n_leaves() + model.get_n_leaves() * outputs)
+    return None
+
+
+class Logistic:
+    """Logistic regression on standardised columns."""
+
+    def fit(self, X: Floats, y: NDArray[np.intp]) -> Logistic:
+        self._scaler = StandardScaler().fit(X)
+        model = LogisticRegression(max_iter=2000).fit(self._scaler.transform(X), y)
+        self.predict = model.predict_proba
+        self.coef_, self.intercept_ = model.coef_, model.intercept_
+        return self
+
+    def predict_proba(self, X: Floats) -> Floats:
+        answer: Floats = self.predict(self._scaler.transform(X))
+        return answer
+
+
+class Stopped:
+    """LightGBM with as many rounds as lower the loss of every seventh row of each class, fitted to the others."""
+
+    def fit(self, X: Floats, y: NDArray[np.intp]) -> Any:
+        from lightgbm import LGBMClassifier, early_stopping
+
+        of_class = [np.flatnonzero(y == label) for label in np.unique(y)]
+        train = np.concatenate([rows[np.arange(len(rows)) % 7 != 6] for rows in of_class])
+        held_out = np.setdiff1d(np.arange(len(y)), train)
+        model = LGBMClassifier(n_estimators=1000, learning_rate=0.05, random_state=SEED, n_jobs=1, verbose=-1)
+        if not len(held_out):
+            return model.set_params(n_estimators=100).fit(X, y)
+        stop = early_stopping(50, verbose=False)
+        return model.fit(X[train], y[train], eval_set=[(X[held_out], y[held_out])], callbacks=[stop])
 
 
 def _cart(size: str) -> Any:
@@ -130,6 +181,10 @@ def ceiling(name: str) -> Any:
         from lightgbm import LGBMClassifier
 
         return LGBMClassifier(random_state=SEED, n_jobs=1, verbose=-1)
+    if name == "lightgbm-stopped":
+        return Stopped()
+    if name == "logistic":
+        return Logistic()
     from interpret.glassbox import ExplainableBoostingClassifier
 
     return ExplainableBoostingClassifier(outer_bags=4, random_state=SEED, n_jobs=1)

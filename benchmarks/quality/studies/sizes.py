@@ -120,6 +120,8 @@ GROUPS = (
 CEILINGS = (
     "forest-100/forest-100",
     "lightgbm/lightgbm",
+    "lightgbm-stopped/lightgbm-stopped",
+    "logistic/logistic",
     "ebm/ebm",
     "weka/lmt",
     "plain/default",
@@ -273,25 +275,41 @@ def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:
     return "\n\n".join([*parts, "## Without an answer", gaps_table(scores)]) + "\n"
 
 
+DRAWN = {
+    label: SHOWN[label] for label in ("readable, with slopes", "readable, constant leaves", "default growth")
+}
+LINES = {
+    "default tree, any size": "plain/default",
+    "forest of 100 trees": "forest-100/forest-100",
+    "explainable boosting (EBM)": "ebm/ebm",
+}
+
+
 def picture(scores: Scores, path: Path) -> None:
-    """Draw RMSE against the number of leaves, with lines for models without a limit."""
+    """Draw log loss against the numbers that a reader meets, with lines for models that are not read."""
     import matplotlib.pyplot as plt
 
-    rmse = scores.comparison("RMSE")
-    names = [f"{group}/leaves-{n}{end}" for group, end in SHOWN.values() for n in LEAVES]
-    names += ["plain/default", "forest-100/forest-100"]
-    kept = ~np.isnan(rmse.among(names).losses).any(axis=1)
+    loss = scores.comparison("log loss")
+    lines = {label: name for label, name in LINES.items() if name in scores.methods}
+    names = [f"{group}/leaves-{n}{end}" for group, end in DRAWN.values() for n in LEAVES]
+    kept = ~np.isnan(loss.among([*names, "plain/default", "forest-100/forest-100"]).losses).any(axis=1)
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    for label, (group, end) in SHOWN.items():
-        means = [rmse.of(f"{group}/leaves-{n}{end}")[kept].mean() for n in LEAVES]
-        axes.plot(LEAVES, means, marker="o", label=label)
-    for label, name in (("default tree, any size", names[-2]), ("forest of 100 trees", names[-1])):
-        mean = rmse.of(name)[kept].mean()
+    for label, (group, end) in DRAWN.items():
+        sizes = [f"{group}/leaves-{n}{end}" for n in LEAVES]
+        numbers = [scores.table(name, MORE["numbers"]).of(name)[kept].mean() for name in sizes]
+        means = [loss.of(name)[kept].mean() for name in sizes]
+        axes.plot(numbers, means, marker="o", label=label)
+        for n, x, y in zip(LEAVES, numbers, means, strict=True):
+            axes.annotate(f"{n}", (x, y), (0, 5), textcoords="offset points", color="0.3", ha="center")
+    for label, name in lines.items():
+        answered = kept & ~np.isnan(loss.of(name))
+        if (answered != kept).any():
+            continue
+        mean = loss.of(name)[kept].mean()
         axes.axhline(mean, color="0.5", linewidth=1)
-        axes.annotate(label, (LEAVES[0], mean), (0, 3), textcoords="offset points", color="0.3")
-    axes.set(xscale="log", xticks=LEAVES, xticklabels=map(str, LEAVES), xlabel="leaves")
-    axes.set_ylabel(f"RMSE, mean of {kept.sum()} sets")
-    axes.minorticks_off()
+        axes.annotate(label, (numbers[0], mean), (0, 3), textcoords="offset points", color="0.3")
+    axes.set(xscale="log", xlabel="numbers to read, mean (at each point: leaves)")
+    axes.set_ylabel(f"log loss, mean of {kept.sum()} sets")
     axes.legend(frameon=False)
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -344,7 +344,7 @@ class Distillation:
         Labels were divided by `scale`; `explained` is the squared distance that terms explain, in the same scale.
         """
         least = max(self.min_rows, self.min_share * rows.n_rows)
-        gain = self.grower.min_impurity_decrease / scale**2
+        gain = self.grower.min_impurity_decrease / (scale * scale)
         grower = replace(
             self.grower, min_weight_leaf=least, max_depth=self.max_depth, min_impurity_decrease=gain
         )
@@ -369,7 +369,7 @@ class Distillation:
         left = labels - _predictions(table, Skeleton.leaf(), everywhere, rows, n_jobs)
         explained = max(_variance(rows, labels) - _variance(rows, left), 0.0)
         goal, scale = shifted(left)
-        return self._grow(table, rows, goal, n_jobs, scale, explained / scale**2)
+        return self._grow(table, rows, goal, n_jobs, scale, explained / (scale * scale))
 
     def _enough(self, skeleton: Skeleton, table: Table, least: float) -> tuple[Skeleton, NDArray[np.intp]]:
         """Take out splits and branches of too few real rows; also return where each node comes from."""

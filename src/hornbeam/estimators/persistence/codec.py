@@ -174,10 +174,11 @@ def _restore_tree(estimator: Any, model: Model) -> Tree:
         and is_named(estimator.teacher, "auto")
     ):  # a file of 0.1.0rc1: by these parameters, a fit would make a tree without a teacher
         estimator.teacher = "unknown"
-    if not model.schema.is_regression:
+    distribution = decode_distribution(model.learned.get("distribution"), model.tree)
+    if model.schema.is_regression:
+        estimator._distribution = distribution
+    else:
         estimator._shares = _shares(model.learned.get("shares"), model.tree)
-    if "distribution" in model.learned:
-        estimator._distribution = decode_distribution(model.learned["distribution"], model.tree)
     return model.tree
 
 
