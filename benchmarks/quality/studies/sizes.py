@@ -243,7 +243,10 @@ def report(
 ) -> None:
     """Write scores.csv, summary.md and the figure, from as many folds as were run on any set."""
     entries = list(entries)
-    n_folds = sum(any(cache.read(entry.key, "plain", k) for entry in entries) for k in range(N_FOLDS))
+    groups = [group.name for group in GROUPS]
+    n_folds = sum(
+        any(cache.read(entry.key, name, k) for entry in entries for name in groups) for k in range(N_FOLDS)
+    )
     scores = Scores.gather(cache, entries, GROUPS, n_folds)
     scores = run_methods(scores.keep(out / "scores.csv", []) if keep else scores)
     if not scores.entries:
