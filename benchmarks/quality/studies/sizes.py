@@ -293,7 +293,6 @@ def picture(scores: Scores, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     loss = scores.comparison("log loss")
-    lines = {label: name for label, name in LINES.items() if name in scores.methods}
     names = [f"{group}/leaves-{n}{end}" for group, end in DRAWN.values() for n in LEAVES]
     kept = ~np.isnan(loss.among([*names, "plain/default", "forest-100/forest-100"]).losses).any(axis=1)
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
@@ -304,14 +303,24 @@ def picture(scores: Scores, path: Path) -> None:
         axes.plot(numbers, means, marker="o", label=label)
         for n, x, y in zip(LEAVES, numbers, means, strict=True):
             axes.annotate(f"{n}", (x, y), (0, 5), textcoords="offset points", color="0.3", ha="center")
-    for label, name in lines.items():
-        answered = kept & ~np.isnan(loss.of(name))
-        if (answered != kept).any():
+    for label, name in LINES.items():
+        mean = loss.of(name)[kept].mean() if name in scores.methods else np.nan
+        if np.isnan(mean):
             continue
-        mean = loss.of(name)[kept].mean()
         axes.axhline(mean, color="0.5", linewidth=1)
-        axes.annotate(label, (numbers[0], mean), (0, 3), textcoords="offset points", color="0.3")
+        axes.annotate(
+            label,
+            (1.0, mean),
+            (-4, 3),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            ha="right",
+            color="0.3",
+        )
+    ticks = (30, 50, 100, 200, 300)
     axes.set(xscale="log", xlabel="numbers to read, mean (at each point: leaves)")
+    axes.set_xticks(ticks, map(str, ticks))
+    axes.minorticks_off()
     axes.set_ylabel(f"log loss, mean of {kept.sum()} sets")
     axes.legend(frameon=False)
     figure.savefig(path, dpi=150)
