@@ -69,17 +69,6 @@ class SoftRows(NamedTuple):
             share=self.share[rows],
         )
 
-    def select(self, features: NDArray[np.intp]) -> "SoftRows":
-        """Copy some features."""
-        ends = np.cumsum(self.n_codes + 1)
-        cells = np.concatenate([np.arange(ends[f] - self.n_codes[f] - 1, ends[f]) for f in features])
-        return self._replace(
-            codes=np.ascontiguousarray(self.codes[:, features]),
-            n_codes=self.n_codes[features],
-            nominal=self.nominal[features],
-            value=self.value[cells],
-        )
-
     def search(
         self, rules: SearchRules, leaf: LeafRules, n_jobs: int = 1, paths: PathRules | None = None
     ) -> tuple[Indices, Bools]:

@@ -29,7 +29,8 @@ UNIT = 2.0**-20  #: step size of the class weights of a row
 # Rows of a search: labels of a teacher have little noise. A prime, so that a sample of rows has no pattern.
 _MOST_ROWS = 11_987
 _MOST_FEATURES = 32
-_MIN_ROWS = 5.0  # per leaf of the tree that selects features
+_MOST_SELECTING = 4_000_000  # values of the rows that the tree is grown on that selects features
+_MIN_ROWS = 5.0  # per leaf of that tree
 _SMALLEST = (
     0.01  # smaller probabilities are ignored in the choice of splits: with many classes most are smaller
 )
@@ -91,9 +92,10 @@ def _repeated(rows: Table, labels: Floats) -> Table:
 class SearchRows:
     """Encoded rows with soft labels, input of the kernels.
 
-    At most 11,987 rows, the positions `origin` of all, with at most 32 features. `rows` has the columns `features` of
-    `table`. `groups` has, for a feature with more than 255 categories, the code of each category: the rarest share the
-    last code. `n_counted` is the number of counted rows of all, `counted_share` the part of them that is among these.
+    At most 11,987 rows, the positions `origin` of all, with at most 32 features: the columns of `rows` and of `bins`
+    are the `features` of `table`. `groups` has, for a column with more than 255 categories, the code of each category:
+    the rarest share the last code. `n_counted` is the number of counted rows of all, `counted_share` the part of them
+    that is among these.
     """
 
     table: Table
@@ -118,12 +120,13 @@ class SearchRows:
         n_counted, share = int(np.count_nonzero(counted)), 1.0
         origin = np.arange(table.n_rows)
         if table.n_rows > _MOST_ROWS:
-            origin = _sample(counted)
+            origin = _sample(counted, _MOST_ROWS)
             share = np.count_nonzero(counted[origin]) / n_counted
             table, labels, counted = table.take(origin), labels[origin], counted[origin]
-        steps = _steps(table)
-        bins = Recipe(max_bins=_MAX_BINS).bin(table, n_jobs)
-        codes, n_codes, groups = _grouped(bins.encode(table, n_jobs), bins)
+        features = _select_features(table, labels, counted, n_jobs)
+        searched, steps = table.select(features.tolist()), _steps(table)
+        bins = Recipe(max_bins=_MAX_BINS).bin(searched, n_jobs)
+        codes, n_codes, groups = _grouped(bins.encode(searched, n_jobs), bins)
         rows = SoftRows(
             codes,
             steps.astype(np.int32),
@@ -131,14 +134,8 @@ class SearchRows:
             _shares(labels, steps),
             n_codes,
             bins.nominal,
-            _code_values(table, codes, n_codes, bins),
+            _code_values(searched, codes, n_codes, bins),
         )
-        features = np.arange(table.schema.n_features)
-        if len(features) > _MOST_FEATURES:
-            recipe = Recipe(GREEDY_BINS, Grower(min_weight_leaf=_MIN_ROWS))
-            gains = importance(grow_soft(soft_rows(table, labels), recipe, n_jobs))
-            features = np.sort(np.argsort(-gains, kind="stable")[:_MOST_FEATURES])
-            rows = rows.select(features)
         return cls(table, labels, origin, rows, features, bins, groups, n_counted, share)
 
     def with_differences(self, predictions: Floats) -> Self:
@@ -148,8 +145,7 @@ class SearchRows:
 
     def codes_of(self, column: int) -> NDArray[np.intp]:
         """Return the code of each category of a nominal feature, by its column in `rows`."""
-        feature = int(self.features[column])
-        return self.groups.get(feature, np.arange(self.bins.n_codes[feature]))
+        return self.groups.get(column, np.arange(self.bins.n_codes[column]))
 
     def coded_columns(
         self, order: NDArray[np.intp], sign: NDArray[np.int8], allowed: NDArray[np.uint8]
@@ -170,13 +166,27 @@ class SearchRows:
         return CodedColumns(codes, self.rows.n_codes, self.rows.nominal, np.concatenate(values), *own)
 
 
-def _sample(counted: Bools) -> NDArray[np.intp]:
-    """Draw rows for the search, in their order: all that are counted if these are at most half, and some others."""
+def _sample(counted: Bools, most: int) -> NDArray[np.intp]:
+    """Draw this many rows, in their order: all that are counted if these are at most half, and some others."""
     kept = np.flatnonzero(counted)
-    if 2 * len(kept) > _MOST_ROWS:
-        return np.arange(_MOST_ROWS) * len(counted) // _MOST_ROWS
-    others, n = np.flatnonzero(~counted), _MOST_ROWS - len(kept)
+    if 2 * len(kept) > most:
+        return np.arange(most) * len(counted) // most
+    others, n = np.flatnonzero(~counted), most - len(kept)
     return np.sort(np.append(kept, others[np.arange(n) * len(others) // n]))
+
+
+def _select_features(table: Table, labels: Floats, counted: Bools, n_jobs: int) -> NDArray[np.intp]:
+    """Return the features of a search: all, or the 32 most important ones of a tree grown on some of the rows."""
+    n_features = table.schema.n_features
+    if n_features <= _MOST_FEATURES:
+        return np.arange(n_features)
+    most = max(1, _MOST_SELECTING // n_features)
+    if most < table.n_rows:
+        some = _sample(counted, most)
+        table, labels = table.take(some), labels[some]
+    recipe = Recipe(GREEDY_BINS, Grower(min_weight_leaf=_MIN_ROWS))
+    gains = importance(grow_soft(soft_rows(table, labels), recipe, n_jobs))
+    return np.sort(np.argsort(-gains, kind="stable")[:_MOST_FEATURES])
 
 
 def _steps(table: Table) -> Counts:

@@ -1,6 +1,6 @@
 """Search for a small tree with lookahead, on rows with soft labels."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,9 @@ class SmallTree:
         least = np.rint(np.array([self.min_rows, counted]) * STEPS).astype(int).tolist()
         rules = SearchRules(self.max_leaf_nodes, self.max_depth, *least)
         nodes = _nodes(*search.rows.search(rules, self.leaf, n_jobs, self.paths), search)
-        return build_skeleton(nodes, search.bins, level_order(nodes.parent, nodes.slot))
+        skeleton = build_skeleton(nodes, search.bins, level_order(nodes.parent, nodes.slot))
+        column = skeleton.feature
+        return replace(skeleton, feature=np.where(column < 0, -1, search.features[column]).astype(np.int32))
 
 
 def _nodes(column: Indices, left: Bools, search: SearchRows) -> Nodes:
@@ -78,7 +80,7 @@ def _nodes(column: Indices, left: Bools, search: SearchRows) -> Nodes:
     return Nodes(
         parent,
         slot,
-        np.where(column < 0, -1, search.features[column]).astype(np.int32),
+        column,
         first,
         last,
         missing,
