@@ -150,7 +150,7 @@ def test_the_summary_compares_with_the_decisions_of_today():
     for text in (report(clf, X, y, today=today).text, model_card(clf, X, y, today=today).text):
         assert said in text
     for wrong, message in (
-        (today[1:], "one decision per row"),
+        (today[1:], "one value per row"),
         (["fine", *today[1:]], "no class in 1 row"),
     ):
         with pytest.raises(DataError, match=message):

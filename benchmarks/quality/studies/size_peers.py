@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -105,6 +106,8 @@ def _n_leaves(model: Any) -> int | None:
 def _n_numbers(model: Any, n_classes: int) -> int | None:
     """Count the numbers of a model that can be written down: as in `sizes`, of a tree, scores or coefficients."""
     outputs = n_classes - 1
+    if isinstance(model, Pipeline):
+        return _n_numbers(model[-1], n_classes)
     if hasattr(model, "term_scores_"):
         return int(sum(np.size(scores) for scores in model.term_scores_))
     if hasattr(model, "coef_"):
@@ -112,21 +115,6 @@ def _n_numbers(model: Any, n_classes: int) -> int | None:
     if isinstance(model, DecisionTreeClassifier):
         return int(model.tree_.node_count - model.get_n_leaves() + model.get_n_leaves() * outputs)
     return None
-
-
-class Logistic:
-    """Logistic regression on standardised columns."""
-
-    def fit(self, X: Floats, y: NDArray[np.intp]) -> Logistic:
-        self._scaler = StandardScaler().fit(X)
-        model = LogisticRegression(max_iter=2000).fit(self._scaler.transform(X), y)
-        self.predict = model.predict_proba
-        self.coef_, self.intercept_ = model.coef_, model.intercept_
-        return self
-
-    def predict_proba(self, X: Floats) -> Floats:
-        answer: Floats = self.predict(self._scaler.transform(X))
-        return answer
 
 
 class Stopped:
@@ -184,7 +172,7 @@ def ceiling(name: str) -> Any:
     if name == "lightgbm-stopped":
         return Stopped()
     if name == "logistic":
-        return Logistic()
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     from interpret.glassbox import ExplainableBoostingClassifier
 
     return ExplainableBoostingClassifier(outer_bags=4, random_state=SEED, n_jobs=1)

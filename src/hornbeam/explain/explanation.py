@@ -18,7 +18,7 @@ from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.evidence.fractional import child_shares
-from hornbeam.tree.route import decide_rows, predict_rows
+from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import with_ancestors
 from hornbeam.tree.words import label_text, mean_text, plain_label, pluralise, probability_text
@@ -204,7 +204,7 @@ class Explanations(Result[Explanation]):
         self._tree, self._level = tree, level
         self._table = table.take(np.arange(table.n_rows))  # a copy: the caller may change the rows
         self._low, self._high = predict_interval(tree, table, level)
-        nodes = with_ancestors(tree.skeleton, stops(tree, table))
+        nodes = with_ancestors(tree.skeleton, stops(tree, table, route(tree.skeleton, table)))
         low, high = (map(tuple, bound.tolist()) for bound in interval(tree, level, nodes))
         self._bounds = dict(zip(nodes.tolist(), zip(low, high, strict=True), strict=True))
         self._probability = predict_rows(tree, table)

@@ -12,7 +12,7 @@ from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.statistics import moved_rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import descendants
-from hornbeam.typing import Floats
+from hornbeam.typing import Floats, Indices
 
 _OF_NUMBERS = 2 / 3  # variance of the values of a term, relative to the largest possible one
 _LEAST_VARIANCE, _LEAST_ROWS = 1e-6, 1e-3  # below, the interval has every rate
@@ -31,12 +31,13 @@ def predict_interval(
     their odds by the same factor, or their mean by the same amount. They are wider, the farther the row is from the
     centres of these terms (`_widening`).
     """
-    nodes = stops(tree, table, n_jobs)
+    stop = route(tree.skeleton, table, n_jobs)
+    nodes = stops(tree, table, stop)
     bounds = np.empty((tree.n_nodes, 3 * tree.belief.shape[1]))  # of the nodes that are read
     bounds[nodes] = np.hstack([*interval(tree, level, nodes), tree.belief[nodes]])
     low, high, belief = np.split(predict_rows(tree, table, n_jobs, node_values=bounds), 3, axis=1)
     if len(tree.slopes):
-        moved, wider = predict_rows(tree, table, n_jobs), _widening(tree, table, n_jobs)[:, None]
+        moved, wider = predict_rows(tree, table, n_jobs), _widening(tree, table, stop)[:, None]
         if tree.is_regression:
             low, high = moved - wider * (belief - low), moved + wider * (high - belief)
         else:
@@ -47,7 +48,7 @@ def predict_interval(
     return adjust_bound_to_rates(low, belief, factors), adjust_bound_to_rates(high, belief, factors)
 
 
-def _widening(tree: Tree, table: Table, n_jobs: int) -> Floats:
+def _widening(tree: Tree, table: Table, stop: Indices) -> Floats:
     """Compute how many times as wide the interval of each row is as that of a row at the centres of its terms.
 
     As in a regression, the variance of a prediction is that of the base and of each slope times the squared distance
@@ -57,7 +58,7 @@ def _widening(tree: Tree, table: Table, n_jobs: int) -> Floats:
     which categories have; of numbers two thirds of it are taken.
     """
     slopes, size = tree.slopes, effective_size(tree)
-    stop, added = route(tree.skeleton, table, n_jobs), np.zeros(table.n_rows)
+    added = np.zeros(table.n_rows)
     for term, node in enumerate(slopes.node.tolist()):
         below = np.zeros(tree.n_nodes, np.bool_)
         below[descendants(tree.skeleton, node)] = True
@@ -73,10 +74,9 @@ def _widening(tree: Tree, table: Table, n_jobs: int) -> Floats:
     return np.sqrt(1 + size[stop] * added)
 
 
-def stops(tree: Tree, table: Table, n_jobs: int = 1) -> NDArray[np.intp]:
-    """List the nodes where rows of a table, or parts of rows, can stop, each once."""
-    skeleton = tree.skeleton
-    node = route(skeleton, table, n_jobs).astype(np.intp)
+def stops(tree: Tree, table: Table, stop: Indices) -> NDArray[np.intp]:
+    """List the nodes where rows of a table, or parts of rows, can stop, each once; `stop` is the result of `route`."""
+    skeleton, node = tree.skeleton, stop.astype(np.intp)
     if not skeleton.router.fractional:
         return _distinct(node, tree.n_nodes)
     if table.n_rows >= tree.n_nodes:  # then it takes longer to find them than to compute all intervals

@@ -29,6 +29,20 @@ class Groups:
     code: NDArray[np.intp]
 
 
+def row_values(values: Any, name: str, n_rows: int | None, instead: str) -> NDArray[Any]:
+    """Return one value per test row in memory; None rows are those of files, where `instead` is expected."""
+    if n_rows is None:
+        raise ParameterError(
+            f"{name} is a value for each row, and X is files or a Source; expected {instead}."
+        )
+    found = np.asarray(values)
+    if found.shape != (n_rows,):
+        raise DataError(
+            f"{name} of shape {found.shape} beside {n_rows} test rows; expected one value per row."
+        )
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupColumn:
     """What test rows are divided by.
@@ -51,15 +65,7 @@ class GroupColumn:
                     f"row in memory. Pass the column itself: groups=X[{groups!r}]."
                 )
             return cls(groups, schema.names.index(groups))
-        if n_rows is None:
-            raise ParameterError(
-                "groups is a value for each row, and X is files or a Source; expected the name of a feature."
-            )
-        values = np.asarray(groups)
-        if values.shape != (n_rows,):
-            raise DataError(
-                f"groups of shape {values.shape} beside {n_rows} test rows; expected one value per row."
-            )
+        values = row_values(groups, "groups", n_rows, "the name of a feature")
         words, codes = np.unique([_word(value) for value in values.tolist()], return_inverse=True)
         _check_number(len(words))
         return cls(str(getattr(groups, "name", None) or "group"), None, tuple(words.tolist()), codes)

@@ -20,7 +20,7 @@ from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation.row_counts import MOST_CELLS, Cells, ValueCounts
 from hornbeam.explain.drift import Drift, drift_of_sums
 from hornbeam.explain.leaf_sums import LeafCounter
-from hornbeam.reporting.group_column import GroupColumn, Groups
+from hornbeam.reporting.group_column import GroupColumn, Groups, row_values
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
@@ -184,15 +184,7 @@ def _decisions(today: Any, schema: Schema, n_rows: int | None) -> Counts:
         raise ParameterError(
             "today is decisions, and the model predicts a number; expected a model of classes."
         )
-    if n_rows is None:
-        raise ParameterError(
-            "today is a decision for each row, and X is files or a Source; expected rows in memory."
-        )
-    decided = np.asarray(today)
-    if decided.shape != (n_rows,):
-        raise DataError(
-            f"today of shape {decided.shape} beside {n_rows} test rows; expected one decision per row."
-        )
+    decided = row_values(today, "today", n_rows, "rows in memory")
     codes = {label: code for code, label in enumerate(schema.classes)}
     labels = decided.tolist()
     if n_unknown := sum(label not in codes for label in labels):

@@ -199,7 +199,6 @@ class Distillation:
         """
         if table.target is None and table.numeric_target is None:
             raise DataError("The table has no target. Read it with y to distil a tree from it.")
-        self.check_schema(table.schema)
         synthetic = np.concatenate(list(self.synthetic_rows.draw(table, n_jobs)))
         real = np.broadcast_to(np.arange(table.n_rows)[:, None], (table.n_rows, synthetic.shape[1]))
         known = _known_predictions(teacher, real, held_out, table.schema)

@@ -35,11 +35,9 @@ def update(estimator: Any, table: Table, sample_weight: Any, factor: float) -> N
 
 def forget(estimator: Any, table: Table, sample_weight: Any) -> None:
     """Remove the rows of a table from the evidence."""
-    rows, distribution = (
-        _row_weights(estimator, table, sample_weight, estimator.tree_),
-        estimator._distribution,
-    )
+    rows = _row_weights(estimator, table, sample_weight, estimator.tree_)
     tree = remove_rows(estimator.tree_, rows, shares=_shares(estimator))
+    distribution = estimator._distribution
     if distribution is not None:
         distribution = distribution.remove(_row_weights(estimator, table, sample_weight, distribution.tree))
     _resmooth(estimator, tree, distribution)
