@@ -426,6 +426,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
                 "label": TAUGHT["label"],
                 "weight": TAUGHT["weight"],
                 "steps": 5,
+                "tolerance": 1e-8,
             }
         ],
         "fit_node_terms": [
@@ -434,9 +435,13 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
                 "values": np.array([[-1.0], [0.5], [1.0]]),
                 "node_of_term": ints(0),
                 "sign": np.array([1], np.int8),
+                "offset": np.array([[0.5, -0.5], [1.0, 0.0], [0.0, 2.0]]),
+                "fixed_bases": fixed,
                 "ridge": 0.01,
                 "steps": 5,
+                "tolerance": 1e-8,
             }
+            for fixed in (False, True)
         ],
         "frontiers": [SHAPE],
         "grow": grown,

@@ -43,8 +43,9 @@ Rows checked(const Matrix<const double>& label, const In<double>& weight, const 
             start.data()};
 }
 
-void expect_fit(double ridge, int64_t steps) {
+void expect_fit(double ridge, int64_t steps, double tolerance = 0) {
     expect(ridge > 0 && ridge <= 1 && 0 <= steps && steps <= 100'000, "a ridge from 0 to 1 and steps expected");
+    expect(0 <= tolerance && tolerance <= 1, "a tolerance from 0 to 1 expected");
 }
 
 void expect_signs(const In<int8_t>& sign, const Rows& rows) {
@@ -104,22 +105,26 @@ nb::tuple select_node_terms(const Matrix<const uint8_t>& codes, const In<int32_t
 }
 
 Out<double> fit_node_terms(const Matrix<const double>& values, const In<int32_t>& node_of_term, const In<int8_t>& sign,
-                           const Matrix<const double>& label, const In<double>& weight, const In<int32_t>& parent,
-                           const In<int32_t>& node_of_end, const In<int64_t>& start, double ridge, int64_t steps) {
+                           const Matrix<const double>& offset, bool fixed_bases, const Matrix<const double>& label,
+                           const In<double>& weight, const In<int32_t>& parent, const In<int32_t>& node_of_end,
+                           const In<int64_t>& start, double ridge, int64_t steps, double tolerance) {
     const size_t m = values.shape(1), k = label.shape(1);
     expect(values.shape(0) == label.shape(0) && m == node_of_term.size() && m == sign.size() && m <= kMostTerms,
            "values of at most 1,024 terms for each row expected");
     expect_within(values, -1e6, 1e6, "values up to 1e6 expected");
+    expect(offset.shape(0) == label.shape(0) && offset.shape(1) == k, "a known score of each label expected");
+    expect_within(offset, -1e6, 1e6, "scores up to 1e6 expected");
     expect_within(node_of_term, 0, static_cast<int32_t>(parent.size()) - 1, "nodes of terms expected");
-    expect_fit(ridge, steps);
+    expect_fit(ridge, steps, tolerance);
     std::vector<double> slopes;
     {
         nb::gil_scoped_release release;
-        const Rows rows = checked(label, weight, parent, node_of_end, start);
+        Rows rows = checked(label, weight, parent, node_of_end, start);
+        rows.offset = offset.data();
         expect_signs(sign, rows);
         Regression model(rows, ridge);
         for (size_t t = 0; t < m; ++t) model.add(node_of_term(t), sign(t), [&](int64_t i) { return values(i, t); });
-        model.fit(steps);
+        model.fit(steps, tolerance, fixed_bases);
         slopes = model.slopes();
     }
     return to_numpy(std::move(slopes), {m, k});
@@ -127,7 +132,7 @@ Out<double> fit_node_terms(const Matrix<const double>& values, const In<int32_t>
 
 // The base of one node: with it and the scores of its rows, the mean prediction is the mean label.
 Out<double> fit_base(const Matrix<const double>& score, const Matrix<const double>& label, const In<double>& weight,
-                     int64_t steps) {
+                     int64_t steps, double tolerance) {
     constexpr double kRidge = 1e-6;
     constexpr int32_t kRoot = -1, kNode = 0;
     const size_t n = score.shape(0), k = score.shape(1);
@@ -137,14 +142,14 @@ Out<double> fit_base(const Matrix<const double>& score, const Matrix<const doubl
     expect_within(score, -1e6, 1e6, "scores up to 1e6 expected");
     expect_within(label, k == 1 ? -1e6 : 0.0, k == 1 ? 1e6 : 1.0, "probabilities or standardised means expected");
     expect_within(weight, 0.0, 1.0, "weights from 0 to 1 expected");
-    expect_fit(kRidge, steps);
+    expect_fit(kRidge, steps, tolerance);
     std::vector<double> base;
     {
         nb::gil_scoped_release release;
         const int64_t start[] = {0, static_cast<int64_t>(n)};
         const Rows rows{static_cast<int>(k), label.data(), weight.data(), score.data(), 1, &kRoot, 1, &kNode, start};
         Regression model(rows, kRidge);
-        model.fit(steps);
+        model.fit(steps, tolerance);
         base = model.bases();
     }
     return to_numpy(std::move(base));
@@ -162,7 +167,8 @@ void bind_terms(nanobind::module_& module) {
                nb::arg("parent"), nb::arg("node_of_end"), nb::arg("start"), nb::arg("most_terms"), nb::arg("rounds"),
                nb::arg("least_share"), nb::arg("least_gain"), nb::arg("ridge"), nb::arg("steps"));
     module.def("fit_node_terms", &fit_node_terms, nb::arg("values"), nb::arg("node_of_term"), nb::arg("sign"),
-               nb::arg("label"), nb::arg("weight"), nb::arg("parent"), nb::arg("node_of_end"), nb::arg("start"),
-               nb::arg("ridge"), nb::arg("steps"));
-    module.def("fit_base", &fit_base, nb::arg("score"), nb::arg("label"), nb::arg("weight"), nb::arg("steps"));
+               nb::arg("offset"), nb::arg("fixed_bases"), nb::arg("label"), nb::arg("weight"), nb::arg("parent"),
+               nb::arg("node_of_end"), nb::arg("start"), nb::arg("ridge"), nb::arg("steps"), nb::arg("tolerance"));
+    module.def("fit_base", &fit_base, nb::arg("score"), nb::arg("label"), nb::arg("weight"), nb::arg("steps"),
+               nb::arg("tolerance"));
 }

@@ -18,6 +18,8 @@
 namespace hornbeam::terms {
 
 class Regression {
+    static constexpr double kTolerance = 1e-8;
+
   public:
     Regression(const Rows& rows, double ridge) : rows_(rows), ridge_(ridge), ends_(rows.n_ends) {
         const size_t k = rows.n_outputs;
@@ -59,9 +61,12 @@ class Regression {
         at_.resize(at_.size() + rows_.n_outputs, 0.0);
     }
 
-    void fit(int64_t steps) {
+    // With `fixed` bases these are 0: the offsets of the rows have them.
+    void fit(int64_t steps, double tolerance = kTolerance, bool fixed = false) {
         const size_t k = rows_.n_outputs, n_bases = static_cast<size_t>(rows_.n_ends) * k;
-        Descent descent{Numbers(at_.size(), -kLargest), Numbers(at_.size(), kLargest), kTolerance, kTolerance, steps};
+        base_ridge_ = 10 * tolerance;
+        Descent descent{Numbers(at_.size(), -kLargest), Numbers(at_.size(), kLargest), tolerance, tolerance, steps};
+        for (size_t j = 0; j < n_bases && fixed; ++j) descent.low[j] = descent.high[j] = 0.0;
         for (size_t t = 0; t < signs_.size(); ++t)
             for (size_t c = 0; c < k && signs_[t] != 0; ++c) {
                 const bool rises = (signs_[t] > 0) == (c + 1 == k);
@@ -97,7 +102,7 @@ class Regression {
     }
 
   private:
-    static constexpr double kLeastShare = 1e-12, kLeastMean = 1e-4, kLargest = 1e3, kTolerance = 1e-8;
+    static constexpr double kLeastShare = 1e-12, kLeastMean = 1e-4, kLargest = 1e3;
     static constexpr double kLeastScore = -700.0;  // below the largest score: exp is about 1e-304
 
     struct End {
@@ -186,17 +191,16 @@ class Regression {
         }
         const size_t n_bases = static_cast<size_t>(rows_.n_ends) * k;
         for (size_t j = 0; j < at.size(); ++j) {  // coordinates are scaled: the ridge of a term is relative to its rows
-            const double ridge = j < n_bases ? kBaseRidge : ridge_;
+            const double ridge = j < n_bases ? base_ridge_ : ridge_;
             total += ridge * at[j] * at[j];
             gradient[j] += 2 * ridge * at[j];
         }
         return total;
     }
 
-    static constexpr double kBaseRidge = 1e-7;
-
     const Rows& rows_;
     double ridge_;
+    double base_ridge_ = 0;  // decides between scores that differ by a constant
     std::vector<End> ends_;
     std::vector<double> shares_;  // of the rows of each term
     std::vector<int> signs_;      // of each term

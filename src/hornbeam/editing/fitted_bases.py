@@ -8,15 +8,15 @@ that of their target and those predictions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
-from typing import Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.kernels.elementary import dot, exp, log, minimise
+from hornbeam.kernels.elementary import dot, exp, log
+from hornbeam.kernels.terms import EndedRows, Fitting, fit_base
 from hornbeam.smoothing.teacher_prior import is_distilled, with_prior_of
 from hornbeam.tree.edit import with_belief, with_slopes
 from hornbeam.tree.route import predict_rows, route, sums_of_terms
@@ -25,100 +25,30 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import descendants, path
 from hornbeam.typing import Bools, Floats
 
-_RIDGE = 0.002  # per row, of a slope times the range of its values
-_LEAST = 1e-12  # of a rate, where the search for a base begins
+_FITTING = Fitting(steps=1000, tolerance=1e-14)
+_LEAST = 1e-12  # of a rate whose logarithm is taken
+_LARGEST = 1e6  # of a score, that the kernels take
+_LEAST_DEVIATION = 1e-6  # of labels, relative to the largest
 _LEAST_ROWS = 2.0**-18  # of a class, among the rows and pseudo-rows of a node
-_MOST = 700.0  # of a score
 
 
-@dataclass(frozen=True, slots=True)
-class FitRows:
-    """Rows to fit scores to, in an order that depends on their values alone.
-
-    `score` has what is known of the score of each class, or of the mean; `label` the mean of the target and the
-    predictions before the edit, `weight` what both count together. `group` is which base a row has, `values` has the
-    distance of the row from the centre of each term, in units of its range.
-    """
-
-    score: Floats
-    label: Floats
-    weight: Floats
-    group: NDArray[np.intp]
-    values: Floats
-
-    @classmethod
-    def of(
-        cls,
-        score: Floats,
-        label: Floats,
-        weight: Floats,
-        group: NDArray[np.intp],
-        values: Floats | None = None,
-    ) -> Self:
-        """Sort rows; equal ones stand side by side, so sums do not depend on the order of the rows."""
-        values = np.zeros((len(score), 0)) if values is None else values
-        keys = [*score.T, *label.T, weight, group, *values.T]
-        order = np.lexsort(keys)
-        return cls(score[order], label[order], weight[order], group[order], values[order])
-
-    def fit(self, n_groups: int, regression: bool) -> tuple[Floats, Floats]:
-        """Return the bases of the groups, of shape (n_groups, n_outputs), and the slopes of the terms.
-
-        By logistic regression, or least squares, with a small ridge of the slopes.
-        """
-        n_terms, n_outputs = self.values.shape[1], self.score.shape[1]
-        share = self.weight / dot(self.weight, np.ones(len(self.weight)))
-        scale = 1.0
-        if (
-            regression
-        ):  # in units of the deviation, so that the ridge does not depend on the unit of the target
-            off = self.label[:, 0] - self.score[:, 0]
-            scale = sqrt(dot(share, np.square(off - dot(share, off)))) or 1.0
-        known, labels = self.score / scale, self.label / scale
-
-        def value(parameters: Floats) -> tuple[float, Floats]:
-            bases, slopes = np.split(parameters.reshape(-1, n_outputs), [n_groups])
-            score = known + bases[self.group] if n_groups else known.copy()
-            for own, slope in zip(self.values.T, slopes, strict=True):
-                score += own[:, None] * slope
-            if regression:
-                rest = score - labels
-                loss = dot(share, np.square(rest[:, 0])) / 2
-            else:
-                most = score.max(axis=1, keepdims=True)
-                power = exp(score - most)
-                total = sum(power.T[1:], start=power.T[0])[:, None]
-                rest = power / total - labels
-                loss = dot(share, (log(total) + most)[:, 0])
-                loss -= sum(dot(share, a * b) for a, b in zip(score.T, labels.T, strict=True))
-            columns = [share * column for column in rest.T]
-            of_bases = (
-                [np.bincount(self.group, column, minlength=n_groups) for column in columns]
-                if n_groups
-                else []
-            )
-            of_slopes = [[dot(own, column) for column in columns] for own in self.values.T]
-            gradient = np.zeros((n_groups + n_terms, n_outputs))
-            if n_groups:
-                gradient[:n_groups] = np.column_stack(of_bases)
-            if n_terms:
-                gradient[n_groups:] = np.array(of_slopes) + _RIDGE * slopes
-                loss += _RIDGE * dot(slopes, slopes) / 2
-            return loss, gradient.ravel()
-
-        start = np.zeros((n_groups + n_terms, n_outputs))
-        for group in range(n_groups):
-            inside = self.group == group
-            mean = _mean(labels[inside], self.weight[inside])
-            start[group] = mean if regression else log(np.maximum(mean, _LEAST))
-        bounds = (-np.inf, np.inf) if regression else (-_MOST, _MOST)
-        found = minimise(value, start.ravel(), bounds, tolerance=1e-15).reshape(start.shape)
-        return found[:n_groups] * scale, found[n_groups:] * scale
+def _shares(weight: Floats) -> Floats:
+    return weight / dot(weight, np.ones(len(weight)))
 
 
-def _mean(values: Floats, weight: Floats) -> Floats:
-    share = weight / dot(weight, np.ones(len(weight)))
+def _mean(values: Floats, share: Floats) -> Floats:
     return np.array([dot(share, column) for column in values.T])
+
+
+def _clipped(score: Floats) -> Floats:
+    clipped: Floats = np.clip(score, -_LARGEST, _LARGEST)
+    return clipped
+
+
+def _in_order(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """Sort rows by their values, the first column first, so that sums do not depend on their order."""
+    order = np.lexsort([column for array in reversed(arrays) for column in reversed(array.T)])
+    return [np.ascontiguousarray(array[order]) for array in arrays]
 
 
 def soft_labels(before: Tree, tree: Tree, nodes: NDArray[np.intp], table: Table) -> tuple[Floats, Floats]:
@@ -131,6 +61,8 @@ def soft_labels(before: Tree, tree: Tree, nodes: NDArray[np.intp], table: Table)
     extra = np.divide(tree.borrowed[nodes], of_node, out=np.zeros(len(nodes)), where=of_node > 0)
     predicted = predict_rows(before, table)
     label = (table.truth + extra[:, None] * predicted) / (1 + extra)[:, None]
+    if not tree.is_regression:
+        label = np.minimum(label, 1.0)  # rounding
     return label, table.row_weights * (1 + extra)
 
 
@@ -159,13 +91,14 @@ def _base(before: Tree, tree: Tree, node: int, table: Table) -> Floats:
     every = np.full(table.n_rows, node, np.intp)
     label, weight = soft_labels(before, tree, every, table)
     score = sums_of_terms(_with_terms_of(tree, path(tree.skeleton, node)), table)
-    rows = FitRows.of(score, label, weight, np.zeros(table.n_rows, np.intp))
-    mean = _mean(rows.label, rows.weight)
+    score, label, weight = _in_order(score, label, weight[:, None])
+    share = _shares(weight[:, 0])
+    mean = _mean(label, share)
     if tree.is_regression:
-        return mean - _mean(rows.score, rows.weight)
+        return mean - _mean(score, share)
     if not score.any():
         return mean / mean.sum()
-    [base], _ = rows.fit(1, regression=False)
+    base = fit_base(_clipped(score), label, share, _FITTING.tolerance)
     power = exp(base - base.max())
     belief: Floats = power / power.sum()
     return belief
@@ -194,19 +127,31 @@ def refitted_terms(tree: Tree, at: NDArray[np.intp], table: Table) -> Slopes:
     rest = np.ones(len(slopes), dtype=bool)
     rest[at] = False
     score = sums_of_terms(with_slopes(tree, slopes_where(slopes, rest)), table)
-    groups, group = np.unique(stops, return_inverse=True)
     label, weight = soft_labels(tree, tree, stops.astype(np.intp), table)
     if not free:
         label, weight = table.truth, table.row_weights
         score = score + (tree.belief if tree.is_regression else log(np.maximum(tree.belief, _LEAST)))[stops]
     width = slopes.high[at] - slopes.low[at]
+    width[width <= 0] = 1.0
     distances = [slopes.distances(one, table.columns[slopes.feature.item(one)]) for one in at.tolist()]
-    values = np.column_stack(distances) / np.where(width > 0, width, 1.0)
-    _, fitted = FitRows.of(score, label, weight, group, values).fit(
-        len(groups) if free else 0, tree.is_regression
-    )
+    values = np.column_stack(distances) / width
+    end, score, label, weight, values = _in_order(stops[:, None], score, label, weight[:, None], values)
+    share, scale = _shares(weight[:, 0]), 1.0
+    if (
+        tree.is_regression
+    ):  # in units of the deviation: then the ridge does not depend on the unit of the target
+        label, score = label - score, np.zeros_like(score)
+        mean = _mean(label, share)
+        deviation = sqrt(_mean(np.square(label - mean), share).item())
+        scale = max(deviation, _LEAST_DEVIATION * float(np.abs(label).max())) or 1.0
+        label = (label - mean if free else label) / scale
+    start = np.flatnonzero(np.diff(end[:, 0], prepend=-1))
+    of_end = end[start, 0].astype(np.int32)
+    rows = EndedRows(label, share, tree.skeleton.parent, of_end, np.append(start, len(end)))
+    of_terms = np.full(len(at), node, np.int32), np.zeros(len(at), np.int8)
+    fitted = rows.slopes(values, *of_terms, _FITTING, _clipped(score), fixed_bases=not free)
     slope = slopes.slope.copy()
-    slope[at] = fitted / np.where(width > 0, width, 1.0)[:, None]
+    slope[at] = fitted * scale / width[:, None]
     return slopes_where(slopes, np.ones(len(slopes), dtype=bool), slope=slope)
 
 

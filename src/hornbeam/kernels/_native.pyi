@@ -581,6 +581,8 @@ def fit_node_terms(
     values: NDArray[numpy.float64],
     node_of_term: NDArray[numpy.int32],
     sign: NDArray[numpy.int8],
+    offset: NDArray[numpy.float64],
+    fixed_bases: bool,
     label: NDArray[numpy.float64],
     weight: NDArray[numpy.float64],
     parent: NDArray[numpy.int32],
@@ -588,7 +590,12 @@ def fit_node_terms(
     start: NDArray[numpy.int64],
     ridge: float,
     steps: int,
+    tolerance: float,
 ) -> NDArray[numpy.float64]: ...
 def fit_base(
-    score: NDArray[numpy.float64], label: NDArray[numpy.float64], weight: NDArray[numpy.float64], steps: int
+    score: NDArray[numpy.float64],
+    label: NDArray[numpy.float64],
+    weight: NDArray[numpy.float64],
+    steps: int,
+    tolerance: float,
 ) -> NDArray[numpy.float64]: ...

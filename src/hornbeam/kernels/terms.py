@@ -12,10 +12,15 @@ _BASE_STEPS = 100
 
 
 class Fitting(NamedTuple):
-    """Settings of a fit: the penalty of squared slopes, relative to the rows of a term, and the most steps."""
+    """Settings of a fit.
+
+    ``ridge`` is the penalty of squared slopes, relative to the rows of a term. There are at most this many ``steps``;
+    the last one decreases the loss by a part of ``tolerance`` at most.
+    """
 
     ridge: float = 0.001
     steps: int = 50
+    tolerance: float = 1e-8
 
 
 class Selecting(NamedTuple):
@@ -87,19 +92,32 @@ class EndedRows(NamedTuple):
         return FoundTerms(*found)
 
     def slopes(
-        self, values: Floats, node_of_term: Indices, sign_of_term: NDArray[np.int8], fitting: Fitting
+        self,
+        values: Floats,
+        node_of_term: Indices,
+        sign_of_term: NDArray[np.int8],
+        fitting: Fitting,
+        offset: Floats | None = None,
+        *,
+        fixed_bases: bool = False,
     ) -> Floats:
         """Fit the slope of each term for each output, of shape (n_terms, n_outputs).
 
-        `values`, of shape (n_rows, n_terms), have mean 0 and variance 1 over the rows at the node of the term and below
-        it. Every node where rows end has a base of its own. The slope of the last output has the sign of the term, or
-        is 0; with the sign 0 it is any.
+        The ridge is that of `values`, of shape (n_rows, n_terms), as they are. The slope of the last output has the
+        sign of the term, or is 0; with the sign 0 it is any. `offset` is a known part of the scores; every node where
+        rows end has a base of its own beside it, or none if the bases are fixed.
         """
         return _native.fit_node_terms(
-            values, node_of_term, sign_of_term, **self._asdict(), ridge=fitting.ridge, steps=fitting.steps
+            values,
+            node_of_term,
+            sign_of_term,
+            np.zeros_like(self.label) if offset is None else offset,
+            fixed_bases,
+            **self._asdict(),
+            **fitting._asdict(),
         )
 
 
-def fit_base(score: Floats, label: Floats, weight: Floats) -> Floats:
+def fit_base(score: Floats, label: Floats, weight: Floats, tolerance: float = 1e-8) -> Floats:
     """Fit the base that is added to the scores of rows so that their mean prediction is their mean label."""
-    return _native.fit_base(score, label, weight, _BASE_STEPS)
+    return _native.fit_base(score, label, weight, _BASE_STEPS, tolerance)
