@@ -169,6 +169,33 @@ def size_table(scores: Scores, size: str) -> str:
     return "\n".join([*head, *(row for _, row in sorted(rows))])
 
 
+def beside_table(scores: Scores, hero: str = "readable/leaves-16", other: str = "ebm/ebm") -> str:
+    """Log loss and numbers of two methods on each set where both have results, best for the first one first.
+
+    A loss within 3 % of the other, or below it, has a mark.
+    """
+    loss, numbers = scores.comparison("log loss"), scores.table(hero, MORE["numbers"])
+    theirs = scores.table(other, MORE["numbers"]).of(other)
+    a, b = loss.of(hero), loss.of(other)
+    both = np.flatnonzero(~np.isnan(a) & ~np.isnan(b))
+    near = a <= 1.03 * b
+    means = f"log loss {a[both].mean():.4f} and {b[both].mean():.4f}, {loss.record(hero, other)}"
+    read = f"{numbers.of(hero)[both].mean():,.0f} and {theirs[both].mean():,.0f}"
+    lines = [
+        f"{len(both)} sets: {means}, within 3 % or below on {near[both].sum()}; numbers {read}.",
+        "",
+        f"| set | rows | {hero} | {other} | within 3 % | numbers | numbers of {other} |",
+        "|---|--:|--:|--:|---|--:|--:|",
+    ]
+    for at in both[np.argsort((a / np.maximum(b, 1e-9))[both], kind="stable")]:
+        entry = scores.entries[at]
+        lines.append(
+            f"| {entry.name} | {entry.n_rows:,} | {a[at]:.4f} | {b[at]:.4f} | {'yes' if near[at] else ''} | "
+            f"{numbers.of(hero)[at]:,.0f} | {theirs[at]:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
 def _mean(values: np.ndarray) -> str:
     return "" if np.isnan(values).all() else f"{np.nanmean(values):.1f}"
 
@@ -275,6 +302,8 @@ def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:
     for title, some in (("All", scores), ("Blind", part(scores, True)), ("Tuned", part(scores, False))):
         parts.append(f"## {title}: {len(some.entries)} sets")
         parts += [size_table(some, size) for size in SIZES if f"readable/{size}" in scores.methods]
+    if "ebm/ebm" in scores.methods:
+        parts += ["## Beside explainable boosting, set by set", beside_table(scores)]
     return "\n\n".join([*parts, "## Without an answer", gaps_table(scores)]) + "\n"
 
 
