@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from io import StringIO
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -80,7 +80,7 @@ class Commands(click.Group):
         """Run a command; exit quietly if the reader closes the pipe, as in ``hornbeam show model | head``."""
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _show_warning  # type: ignore[assignment]  # of its own warnings, in one line
+                warnings.showwarning = _show_warning
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
@@ -100,14 +100,21 @@ def _hide_credentials(words: str, given: Sequence[str]) -> str:
     return words
 
 
-def _show_warning(message: Warning, category: type[Warning], *where: Any) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Write a warning to stderr: of Hornbeam in one line, else as Python does."""
     if issubclass(category, HornbeamWarning):
         from hornbeam.cli.console import warn
 
         warn(str(message))
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
+        (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _end(words: str, code: int) -> NoReturn:
