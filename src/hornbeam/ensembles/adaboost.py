@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,10 @@ class VotingTrees:
     def staged_shares(self, X: Any, *, n_jobs: int | None = None) -> Iterator[Floats]:
         """Iterate over the shares of the first tree, of the first two, and so on."""
         table, threads = read_rows(X, schema=self.schema), n_threads(n_jobs)
-        votes = np.zeros((table.n_rows, self.schema.n_classes))
-        for number, tree in enumerate(self.trees):
-            votes += sum_votes([tree], self.weights[number : number + 1], table, threads)
-            yield votes / votes.sum(axis=1, keepdims=True)
+        each = (
+            sum_votes([tree], self.weights[at : at + 1], table, threads) for at, tree in enumerate(self.trees)
+        )
+        return (votes / votes.sum(axis=1, keepdims=True) for votes in accumulate(each))
 
     def importance(self) -> Floats:
         """Compute the share of the gain due to the splits of each feature, as a mean over the trees with splits."""

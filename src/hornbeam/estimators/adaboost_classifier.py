@@ -216,9 +216,9 @@ class AdaBoostClassifier(CallbackSupportMixin, EnsembleMethods, ClassifierMethod
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
 
-        Yields
-        ------
-        ndarray of shape (n_rows,)
+        Returns
+        -------
+        iterator of ndarray of shape (n_rows,)
             As from `predict`.
 
         Examples
@@ -228,8 +228,7 @@ class AdaBoostClassifier(CallbackSupportMixin, EnsembleMethods, ClassifierMethod
         >>> [predicted.tolist() for predicted in AdaBoostClassifier(3).fit(X, y).staged_predict(X)]
         [[0, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]]
         """
-        for probability in self.staged_predict_proba(X):
-            yield self.classes_[self._decision(probability)]
+        return (self.classes_[self._decision(one)] for one in self.staged_predict_proba(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Predict the class probabilities of each row by the first tree, the first two, and so on.
@@ -239,14 +238,13 @@ class AdaBoostClassifier(CallbackSupportMixin, EnsembleMethods, ClassifierMethod
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
 
-        Yields
-        ------
-        ndarray of shape (n_rows, n_classes)
+        Returns
+        -------
+        iterator of ndarray of shape (n_rows, n_classes)
             As from `predict_proba`.
         """
         table = self._read(X)
-        for shares in self.voting_.staged_shares(table, n_jobs=self.n_jobs):
-            yield probabilities(shares)
+        return map(probabilities, self.voting_.staged_shares(table, n_jobs=self.n_jobs))
 
     def _shares(self, X: Any) -> Floats:
         table = self._read(X)
