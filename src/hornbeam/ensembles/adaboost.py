@@ -53,7 +53,7 @@ class VotingTrees:
     >>> clf.voting_
     VotingTrees(3 trees, 9 nodes)
     >>> clf.voting_.shares([[1.0]]).round(3)
-    array([[0.318, 0.682]])
+    array([[0.268, 0.732]])
     """
 
     trees: tuple[Tree, ...]

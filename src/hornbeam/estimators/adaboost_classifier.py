@@ -123,7 +123,7 @@ class AdaBoostClassifier(CallbackSupportMixin, EnsembleMethods, ClassifierMethod
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = AdaBoostClassifier(20).fit(X[::2], y[::2])
     >>> clf.predict(X[1:4:2]), round(clf.score(X[1::2], y[1::2]), 2)
-    (array([0, 0]), 0.95)
+    (array([0, 0]), 0.94)
     """
 
     _fitted = "voting_"
@@ -226,7 +226,7 @@ class AdaBoostClassifier(CallbackSupportMixin, EnsembleMethods, ClassifierMethod
         >>> from hornbeam import AdaBoostClassifier
         >>> X, y = [[0], [1], [2], [3]], [0, 1, 0, 0]
         >>> [predicted.tolist() for predicted in AdaBoostClassifier(3).fit(X, y).staged_predict(X)]
-        [[0, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]]
+        [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]]
         """
         return (self.classes_[self._decision(one)] for one in self.staged_predict_proba(X))
 
