@@ -10,6 +10,7 @@ The packages, from bottom to top: `kernels`, `data`, `tree`, `growing`, `pruning
 __version__ = "0.1.0rc1"
 
 __all__ = [
+    "AdaBoostClassifier",
     "BoostedTreesClassifier",
     "BoostedTreesRanker",
     "BoostedTreesRegressor",
@@ -35,6 +36,7 @@ __all__ = [
 
 # Type checkers read __init__.pyi.
 _MODULES = {
+    "AdaBoostClassifier": ".estimators.adaboost_classifier",
     "BoostedTreesClassifier": ".estimators.boosted_classifier",
     "BoostedTreesRanker": ".estimators.ranker",
     "BoostedTreesRegressor": ".estimators.boosted_regressor",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
 from hornbeam.data.threads import n_threads
+from hornbeam.estimators.inputs.fit_warnings import warn_about_pruning
 from hornbeam.estimators.parameters.fields import (
     ForestParameters,
     TreeClassifierParameters,
@@ -96,6 +97,7 @@ def fit_tree(
     has_distribution = isinstance(parameters, TreeRegressorParameters) and boolean(
         "distribution", parameters.distribution
     )
+    warn_about_pruning(fitter)
     if warn is not None:
         warn(rows, fitter)
     if isinstance(rows, Table) and grow_rows is None:

@@ -108,19 +108,19 @@ def smoothing_options(*, regression: bool = False, seed: int = 0) -> dict[str, C
     ['raw', 'm-branch', 'hierarchical-shrinkage', 'borrowing']
     """
     from hornbeam.smoothing.hdp import HDP  # imported only for a name, as all smoothers
-    from hornbeam.smoothing.registry import SMOOTHERS
+    from hornbeam.smoothing.registry import PUBLISHED, SMOOTHERS
 
     if regression:
         return {name: kind for name, kind in SMOOTHERS.items() if kind.for_regression}
-    return {**SMOOTHERS, HDP.name: partial(HDP, random_state=seed)}
+    return {**SMOOTHERS, **PUBLISHED, HDP.name: partial(HDP, random_state=seed)}
 
 
 def pruning_options(*, regression: bool = False) -> dict[str, Callable[[], Pruner | None]]:
     """Makers of pruners by the values of the parameter `pruning`."""
-    from hornbeam.pruning.registry import PRUNERS  # imported only for a name: it imports all pruners
+    from hornbeam.pruning.registry import PRUNERS, PUBLISHED  # imported only for a name: all pruners
 
     named = {name: kind for name, kind in PRUNERS.items() if kind.for_regression or not regression}
-    return {"none": lambda: None, **named}
+    return {"none": lambda: None, **named, **({} if regression else PUBLISHED)}
 
 
 def tree_fitter(
@@ -159,13 +159,11 @@ def tree_fitter(
     cross_fitted = is_named(parameters.smoothing, "cross-fitted") or (
         is_named(parameters.smoothing, "auto") and isinstance(smoother, Borrowing)
     )
-    by_risk = is_named(parameters.pruning, "bayes-risk")
+    by_risk = isinstance(parameters.pruning, str) and getattr(pruner, "name", None) == "bayes-risk"
     if by_risk:
         # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
-        from hornbeam.pruning.bayes_risk import BayesRisk  # as other pruners, only when it is named
-
-        estimate = None if cross_fitted else smoother
-        pruner = BayesRisk(costs, estimate=estimate)._with_threads(n_threads(parameters.n_jobs))
+        pruner = replace(pruner, costs=costs, estimate=None if cross_fitted else smoother)
+        pruner = pruner._with_threads(n_threads(parameters.n_jobs))
     recipe = Recipe(resolve_bins(parameters.max_bins, preset.max_bins), grower, pruner, smoother)
     fitter: Recipe | CrossValidated = recipe
     if is_named(parameters.pruning, "cost-complexity"):  # its alpha is chosen by cross-validation
