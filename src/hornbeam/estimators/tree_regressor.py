@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.checks import check_choice, check_share, check_whole
 from hornbeam.data.threads import n_threads
-from hornbeam.errors import ParameterError
 from hornbeam.estimators.inputs.training import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
@@ -21,6 +20,7 @@ from hornbeam.estimators.parameters.validators import resolve_seed
 from hornbeam.explain.intervals import predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.tree.route import route
+from hornbeam.tree.unwrap import distribution_of
 from hornbeam.typing import Floats, Indices
 
 if TYPE_CHECKING:
@@ -313,12 +313,7 @@ class TreeRegressor(
     def _distribution_at(self, X: Any, what: str) -> tuple[Distribution, Indices]:
         """Return the distribution, and the node where each row stops."""
         check_is_fitted(self, "tree_")
-        distribution = self._distribution
-        if distribution is None:
-            raise ParameterError(
-                f"{what} needs the distribution of the target, which this tree has not counted; expected a tree that "
-                "was fitted with distribution=True."
-            )
+        distribution: Distribution = distribution_of(self, what)
         return distribution, route(distribution.tree.skeleton, self._read(X), n_threads(self.n_jobs))
 
     def leaves(

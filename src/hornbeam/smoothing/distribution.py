@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.target_bins import BinnedSource, TargetBins
 from hornbeam.data.engine import Engine
+from hornbeam.data.schema import QuantileSchema
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.smoothing.borrowing import Borrowing
@@ -162,6 +163,12 @@ class Distribution:
         for up_to, rows in self._by_node(node):
             values[rows] = self._values(up_to, levels, side)
         return values
+
+    def beside(self, tree: Tree, levels: tuple[float, ...]) -> Tree:
+        """Return the fitted tree with quantiles as further columns of its belief and of its slopes."""
+        schema = QuantileSchema(tree.schema.features, (), tree.schema.target_kind, levels)
+        quantiles = self.quantiles(np.arange(tree.n_nodes, dtype=np.int32), np.array(levels))
+        return tree._edited(schema=schema, belief=np.hstack([tree.belief, quantiles]))
 
     def sample(self, node: Indices, uniform: Floats) -> Floats:
         """Convert random numbers from 0 to 1, of shape (n_rows, n), to values of the target."""
