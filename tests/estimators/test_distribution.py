@@ -277,3 +277,43 @@ def test_few_rows():
     assert one.predict_interval([[5.0]], level=0.1, kind="row") == (-np.inf, np.inf)
     same = fitted(np.zeros((30, 1)), np.full(30, 7.0))
     assert same.predict_interval([[0.0]], kind="row") == (7.0, 7.0)
+
+
+# ---- what people read --------------------------------------------------------------------------------------
+
+
+def test_explanations_and_leaves_have_the_range_of_rows(model):
+    X, _ = skewed(40, 7)
+    low, high = model.predict_interval(X, level=0.8, kind="row")
+    median, rows = model.predict_quantile(X), model.explain(X, level=0.8)
+    found = [(one.row_range.low, one.row_range.median, one.row_range.high) for one in rows]
+    np.testing.assert_array_equal(found, np.stack([low, median, high], axis=1))
+    assert rows.to_dict()["row_median"] == median.tolist()
+    counted = model._distribution.tree
+    assert [one.row_range.rows for one in rows] == counted.rows[model.apply(X)].tolist()
+    assert [one.row_range.borrowed for one in rows] == counted.borrowed[model.apply(X)].tolist()
+    text = str(rows[0].row_range)
+    assert text in str(rows[0])
+    assert text in rows[0]._repr_html_()
+    assert text.startswith("80 % of such rows between ")
+    assert rows[0].to_dict()["row_range"]["high"] == high[0]
+    leaves = model.leaves(level=0.8, inner=True)
+    np.testing.assert_array_equal(leaves.row_range[model.apply(X), 1], median)
+    assert leaves.to_dict()["row_low"] == leaves.row_range[:, 0].tolist()
+    assert "80 % of rows" in str(leaves)
+    assert text.partition(";")[0] in leaves.as_rules()
+
+
+def test_without_a_distribution_nothing_is_said_of_single_rows():
+    X, y = skewed(60, 0)
+    plain = TreeRegressor().fit(X, y)
+    assert plain.explain(X)[0].row_range is None
+    assert "row_range" not in plain.explain(X)[0].to_dict()
+    assert "row_low" not in plain.leaves().to_dict() | plain.explain(X).to_dict()
+    assert "such rows" not in str(plain.explain(X[:1])) + plain.leaves().as_rules()
+
+
+def test_a_range_of_few_rows_has_no_bounds():
+    one = fitted([[0.0]], [3.0]).explain([[0.0]])[0].row_range
+    assert str(one).startswith("too few rows for a range of 90 %, half of them 3 or less; own 1 rows")
+    assert one.to_dict()["low"] is None

@@ -130,6 +130,13 @@ def read_with_quantiles(path: str, quantiles: list[float] | None) -> Any:
     return load(path)
 
 
+def saved_distribution(saved: Any) -> Any:
+    """Return the distribution of a numeric target in a saved model; None if it has none."""
+    from hornbeam.estimators.persistence.distribution import decode_distribution
+
+    return decode_distribution(saved.learned.get("distribution"), saved.tree)
+
+
 def costs_by_label(
     parameters: tuple[tuple[str, str, float], ...], classes: Sequence[Any]
 ) -> dict[Any, float] | None:

@@ -324,7 +324,8 @@ class TreeRegressor(
         Parameters
         ----------
         level : float, default=0.9
-            Probability with which each interval is to contain the true mean.
+            Probability with which each interval is to contain the true mean; and the share of single rows in their
+            range, with ``distribution=True``.
         by : {"node", "risk"}, default="node"
             The order: by node number, or by falling mean.
         inner : bool, default=False
@@ -345,7 +346,7 @@ class TreeRegressor(
         1     1     2         1.5  x0 ≤ 2.5
         """
         check_is_fitted(self, "tree_")
-        return leaves(self.tree_, level, by=by, inner=inner)
+        return leaves(self.tree_, level, by=by, inner=inner, distribution=self._distribution)
 
     def cost_complexity_path(self) -> CostComplexityPath:
         """Find every penalty per leaf at which cost-complexity pruning of the tree changes it.

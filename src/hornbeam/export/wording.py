@@ -7,7 +7,7 @@ drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from math import isnan
+from math import inf, isnan
 
 import numpy as np
 
@@ -178,6 +178,14 @@ def evidence_text(tree: Tree, node: int, classes: list[str]) -> str:
     if rest:
         listed.append(f"{_amount(counts[rest].sum(), unit)} of {len(rest)} more classes")
     return ", ".join(listed)
+
+
+def range_text(low: float, median: float, high: float, level: float) -> str:
+    """Write the range of single rows and their median."""
+    half = f"half of them {mean_text(median)} or less"
+    if low == -inf:
+        return f"too few rows for a range of {100 * level:g} %, {half}"
+    return f"{100 * level:g} % of such rows between {mean_text(low)} and {mean_text(high)}, {half}"
 
 
 def quantile_texts(tree: Tree, node: int) -> list[str]:

@@ -187,6 +187,11 @@ class Distribution:
             self.quantiles(node, np.array([high]), "right")[:, 0],
         )
 
+    def ranges(self, node: Indices, level: float) -> Floats:
+        """Return the range of single rows and their median, of shape (n_rows, 3): lower bound, median, upper bound."""
+        low, high = self.interval(node, level)
+        return np.stack([low, self.quantiles(node, np.array([0.5]))[:, 0], high], axis=1)
+
     def probabilities(self, node: Indices, values: Floats) -> tuple[Floats, Floats]:
         """Compute for each row the probability of values below its value, and of values up to it."""
         code = self.bins.codes(values)
