@@ -38,10 +38,16 @@ def model():
     return TreeRegressor(distribution=True).fit(*rows(300, 0))
 
 
-MODELS = ["model"]
+@pytest.fixture(scope="module")
+def sloped():
+    found = TreeRegressor(teacher="ensemble", max_leaf_nodes=4, slopes=1, distribution=True).fit(
+        *rows(100, 0)
+    )
+    assert len(found.tree_.slopes)
+    return found
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=["model", "sloped"])
 def case(request):
     """A model, new rows as a table, and their mean and quantiles."""
     fitted = request.getfixturevalue(request.param)

@@ -15,7 +15,7 @@ def rows(n, seed):
     return X, 5 * X[:, 0] + (0.2 + X[:, 1]) * rng.normal(size=n)
 
 
-MODELS = {"tree": {}}
+MODELS = {"tree": {}, "terms": {"teacher": "ensemble", "max_leaf_nodes": 4, "slopes": 1}}
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -334,7 +334,7 @@ def explain(
 def _row_ranges(distribution: Distribution, tree: Tree, table: Table, level: float) -> list[RowRange]:
     node, counts = route(tree.skeleton, table), distribution.tree
     numbers = zip(
-        distribution.ranges(node, level).tolist(),
+        (distribution.ranges(node, level) + distribution.shift(table)[:, None]).tolist(),
         counts.weight_in_rows[node].tolist(),
         counts.borrowed[node].tolist(),
         strict=True,

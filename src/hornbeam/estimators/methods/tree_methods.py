@@ -566,7 +566,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             )
         self._shares = known_shares(new, table)
         if self._distribution is not None:
-            self._distribution = self._distribution.recount(new.skeleton, table)
+            self._distribution = self._distribution.recount(new, table)
         self.tree_ = new
         return self
 
