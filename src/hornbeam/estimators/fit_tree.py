@@ -120,10 +120,8 @@ def fit_tree(
             n_rows = plan.rows if plan.mode != "level-wise" else limits.rows_to_learn or _MOST_LEARNED
             sample = draw_sample(source, resolve_engine(engine, threads), n_rows, limits.seed)
     if has_distribution:
-        from hornbeam.recipe import RecipeFitter  # imported only when needed
-        from hornbeam.tuning.distribution import fit_distribution
+        from hornbeam.tuning.distribution import fit_distribution  # imported only when needed
 
-        assert isinstance(fitter, RecipeFitter)  # a tree with a teacher refuses it
         distribution = fit_distribution(tree, rows, sample, fitter, engine, n_jobs=threads)
         return Fitted(tree, names_of(rows), distribution=distribution)
     if not isinstance(parameters, TreeClassifierParameters):

@@ -78,6 +78,7 @@ _USED = frozenset(
         "forbidden_below",
         "random_state",
         "n_jobs",
+        "distribution",
     ]
 )
 _SEARCH = "up to max_leaf_nodes=64 a search with lookahead"
@@ -287,6 +288,11 @@ def _taught_fitter(estimator: Any, rows: Table | Source, own: OwnTeacher | None)
     if readable:
         leaves, depth = _LEAVES if leaves is None else leaves, _DEPTH if depth is None else depth
     searched = leaves is not None and leaves <= MOST_SEARCHED
+    if own is not None and getattr(estimator, "distribution", False):
+        raise ParameterError(
+            "distribution=True with an estimator as teacher: its ranges need a teacher that is fitted again without "
+            "each fold of the rows; expected teacher='ensemble'. Pass that, or distribution=False."
+        )
     _refuse_unused(estimator, searched=searched)
     least = resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows)
     if least == 1 and readable and searched:
