@@ -11,6 +11,7 @@ import hornbeam
 
 sys.path.insert(0, str(Path(__file__).parent))
 import demo  # beside this file
+import figures
 import notebooks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
@@ -129,5 +130,6 @@ def strip_last_lines(_app, doctree):
 def setup(app):
     demo.write()
     signed_documents.write(Path(__file__).parent / "_static" / "signed")
+    figures.write()
     notebooks.write()
     app.connect("doctree-read", strip_last_lines)

@@ -5,7 +5,6 @@ from typing import Any
 from hornbeam.checks import check_choice
 from hornbeam.grid import data_frame
 
-
 # The first line has the names of the columns; the last column is the target.
 _TABLES = {
     "days": """humidity cloud weather
