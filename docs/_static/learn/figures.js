@@ -91,8 +91,8 @@
         return [shape("circle", { cx, cy, r: 5, class: "try-fill" }), label(cx, cy - 8, name, { class: "try-small" })];
       };
       view.replaceChildren(element("div", { class: "try-row" },
-        drawing(352, 182, ...letters, ...bars, line(x(cut), 6, x(cut), 152), ...numbers, label(180, 180, "hours; bars: gain of each threshold", { class: "try-small" })),
-        drawing(170, 182, shape("polyline", { points: curve, class: "try-curve" }), line(20, 150, 150, 150), ...mark(low, "≤"), ...mark(high, ">"),
+        drawing(352, 186, ...letters, ...bars, line(x(cut), 6, x(cut), 152), ...numbers, label(180, 180, "hours; bars: gain of each threshold", { class: "try-small" })),
+        drawing(170, 186, shape("polyline", { points: curve, class: "try-curve" }), line(20, 150, 150, 150), ...mark(low, "≤"), ...mark(high, ">"),
           label(20, 166, "0", { class: "try-small" }), label(150, 166, "1", { class: "try-small" }), label(85, 180, "share of p; entropy", { class: "try-small" }))));
       const side = (name, part) => `hours ${name} ${cut}: ${part[0]} f, ${part[1]} p, entropy ${digits(entropy(part))}`;
       words.replaceChildren(`${side("≤", low)}; `, `${side(">", high)}. Gain ${digits(whole)} − ${size(low)}/12 · ${digits(entropy(low))} − ${size(high)}/12 · ${digits(entropy(high))} = `,
@@ -231,19 +231,19 @@
       const parts = [shape("rect", { x: 20, y: 10, width: 300, height: 280, class: "try-frame" })];
       if (round) parts.push(round.feature === 0 ? line(x(round.cut), 10, x(round.cut), 290) : line(20, y(round.cut), 320, y(round.cut)));
       rows.forEach(([a, b, sign], i) => {
-        const r = 34 * Math.sqrt(weights[i]);
-        const ring = round && round.wrong[i] ? "try-wrong" : "";
+        const r = 30 * Math.sqrt(weights[i]);
+        if (round && round.wrong[i]) parts.push(shape("circle", { cx: x(a), cy: y(b), r: 1.3 * r + 4, class: "try-wrong" }));
         parts.push(sign > 0
-          ? shape("circle", { cx: x(a), cy: y(b), r, class: `try-plus ${ring}` })
-          : shape("rect", { x: x(a) - 0.9 * r, y: y(b) - 0.9 * r, width: 1.8 * r, height: 1.8 * r, class: `try-minus ${ring}` }));
+          ? shape("circle", { cx: x(a), cy: y(b), r, class: "try-plus" })
+          : shape("rect", { x: x(a) - 0.9 * r, y: y(b) - 0.9 * r, width: 1.8 * r, height: 1.8 * r, class: "try-minus" }));
         parts.push(label(x(a), y(b) + 4, sign > 0 ? "+" : "−", { class: "try-sign" }));
       });
       const text = round
-        ? `Round ${round.t}: the stump ${"xy"[round.feature]} ≤ ${round.cut} gets ${round.wrong.filter(Boolean).length} rows wrong (thick border). Its error is their weight, ${digits(round.error)}. ` +
+        ? `Round ${round.t}: the stump ${"xy"[round.feature]} ≤ ${round.cut} gets ${round.wrong.filter(Boolean).length} rows wrong (in rings). Its error is their weight, ${digits(round.error)}. ` +
           `The weights after the round: ${round.after.map((weight) => digits(weight)).join(" ")}.`
         : "Ten rows, all of the weight 1/10; the area shows the weight. Circles are +1, squares -1.";
       const done = rounds.slice(0, step).map((one) => [String(one.t), `${"xy"[one.feature]} ≤ ${one.cut}`, digits(one.error), digits(one.alpha), digits(one.Z), digits(one.product), `${one.missed} of 10`]);
-      return [element("div", { class: "try-row" }, drawing(340, 300, ...parts)), element("p", {}, text),
+      return [element("div", { class: "try-row" }, drawing(340, 308, ...parts, label(170, 304, "x", { class: "try-small" }), label(10, 150, "y", { class: "try-small" }))), element("p", {}, text),
         table(["round", "stump", "error", "alpha", "Z", "product of Z", "wrong together"], done, step - 1)];
     }
     stepper(figure, "AdaBoost, round by round", [], () => last, show);
@@ -300,12 +300,12 @@
         const [x, y] = place[node];
         const [a, b] = countOf(node);
         const kind = ["try-node", now.includes(node) ? "try-now" : "", left.has(node) ? "" : "try-gone"].join(" ");
-        return [shape("rect", { x: x - 25, y: y - 18, width: 50, height: 36, rx: 5, class: kind }), label(x, y - 3, node, { class: "try-strong" }), label(x, y + 13, `${a} : ${b}`, { class: "try-small" })];
+        return [shape("rect", { x: x - 25, y: y - 18, width: 50, height: 36, rx: 5, class: kind }), label(x, y - 3, node, { class: `try-strong ${kind}` }), label(x, y + 13, `${a} : ${b}`, { class: `try-small ${kind}` })];
       });
       const words = !step ? "No round yet. Each node has its number and its rows of both classes."
         : `Round ${step}: ${now.length === 1 ? "node" : "nodes"} ${now.join(", ")}${lines.length ? "." : ". They are leaves: there is nothing to compare."}`;
       const parts = [drawing(365, 212, ...edges, ...boxes), element("p", {}, words)];
-      if (lines.length) parts.push(table(["node", "own risk", "", "leaves below", "which", "so"], lines));
+      if (lines.length) parts.push(table(["node", "risk", "", "leaves", "which", "so"], lines));
       if (step === 4) parts.push(element("p", {}, `Leaves of the tree that is left: ${leaves(1, cut).join(", ")}.`));
       return parts;
     }
