@@ -21,7 +21,7 @@
 
   function table(heads, rows, marked = -1) {
     const cells = (row) => row.map((cell, i) => (i ? element("td", {}, cell) : element("th", { scope: "row" }, cell)));
-    return element("table", { class: "table try-table" },
+    return element("table", { class: "table try-table", tabindex: 0 },
       element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
       element("tbody", {}, ...rows.map((row, i) => element("tr", i === marked ? { class: "try-best" } : {}, ...cells(row)))));
   }
@@ -32,23 +32,26 @@
     return element("label", { class: "try-choice" }, `${words} `, select);
   }
 
-  // Buttons that go through the steps 0 to last(); show(step) draws one.
+  // Buttons that go through the steps 0 to last(); show(step) returns the words about one, and what is below them.
   function stepper(figure, title, controls, last, show) {
     const button = (text) => element("button", { type: "button", class: "sd-btn sd-btn-primary" }, text);
     const [start, back, next] = ["Start", "Back", "Next"].map(button);
     const where = element("span", { class: "try-where" });
-    const view = element("div", { "aria-live": "polite" });
+    const words = element("p", { "aria-live": "polite" });
+    const view = element("div");
     let step = 0;
     function go(to) {
       step = Math.max(0, Math.min(last(), to));
       for (const [one, end] of [[start, step === 0], [back, step === 0], [next, step === last()]]) one.setAttribute("aria-disabled", String(end));
       where.textContent = `Step ${step} of ${last()}`;
-      view.replaceChildren(...show(step));
+      const [text, ...parts] = show(step);
+      words.textContent = text;
+      view.replaceChildren(...parts);
     }
     start.addEventListener("click", () => go(0));
     back.addEventListener("click", () => go(step - 1));
     next.addEventListener("click", () => go(step + 1));
-    figure.replaceChildren(element("figcaption", {}, title), ...controls, element("div", { class: "try-buttons" }, start, back, next, where), view);
+    figure.replaceChildren(element("figcaption", {}, title), ...controls, element("div", { class: "try-buttons" }, start, back, next, where), words, view);
     go(0);
     return go;
   }
@@ -159,10 +162,10 @@
     function show(step) {
       const at = nodes.findIndex((node) => node.split === step);
       const tree = element("ul", { class: "try-tree" }, list(0, step));
-      if (at < 0) return [element("p", {}, `All ${nodes[0].rows.length} rows are in the root. Entropy ${digits(nodes[0].entropy)} bits.`), tree];
+      if (at < 0) return [`All ${nodes[0].rows.length} rows are in the root. Entropy ${digits(nodes[0].entropy)} bits.`, tree];
       const node = nodes[at];
       const rows = node.gains.map(({ f, gain }) => [made.columns[f], digits(Math.abs(gain))]);
-      return [element("p", {}, `Node ${at}, ${node.text}: entropy ${digits(node.entropy)} bits. The largest gain is that of ${made.columns[node.gains[0].f]}.`),
+      return [`Node ${at}, ${node.text}: entropy ${digits(node.entropy)} bits. The largest gain is that of ${made.columns[node.gains[0].f]}.`,
         element("div", { class: "try-row" }, table(["feature", "gain"], rows, 0), tree)];
     }
 
@@ -236,14 +239,14 @@
         parts.push(sign > 0
           ? shape("circle", { cx: x(a), cy: y(b), r, class: "try-plus" })
           : shape("rect", { x: x(a) - 0.9 * r, y: y(b) - 0.9 * r, width: 1.8 * r, height: 1.8 * r, class: "try-minus" }));
-        parts.push(label(x(a), y(b) + 4, sign > 0 ? "+" : "−", { class: "try-sign" }));
       });
+      rows.forEach(([a, b, sign]) => parts.push(label(x(a), y(b) + 4, sign > 0 ? "+" : "−", { class: "try-sign" })));
       const text = round
         ? `Round ${round.t}: the stump ${"xy"[round.feature]} ≤ ${round.cut} gets ${round.wrong.filter(Boolean).length} rows wrong (in rings). Its error is their weight, ${digits(round.error)}. ` +
           `The weights after the round: ${round.after.map((weight) => digits(weight)).join(" ")}.`
         : "Ten rows, all of the weight 1/10; the area shows the weight. Circles are +1, squares -1.";
       const done = rounds.slice(0, step).map((one) => [String(one.t), `${"xy"[one.feature]} ≤ ${one.cut}`, digits(one.error), digits(one.alpha), digits(one.Z), digits(one.product), `${one.missed} of 10`]);
-      return [element("div", { class: "try-row" }, drawing(340, 308, ...parts, label(170, 304, "x", { class: "try-small" }), label(10, 150, "y", { class: "try-small" }))), element("p", {}, text),
+      return [text, element("div", { class: "try-row" }, drawing(340, 308, ...parts, label(170, 304, "x", { class: "try-small" }), label(10, 150, "y", { class: "try-small" }))),
         table(["round", "stump", "error", "alpha", "Z", "product of Z", "wrong together"], done, step - 1)];
     }
     stepper(figure, "AdaBoost, round by round", [], () => last, show);
@@ -304,8 +307,8 @@
       });
       const words = !step ? "No round yet. Each node has its number and its rows of both classes."
         : `Round ${step}: ${now.length === 1 ? "node" : "nodes"} ${now.join(", ")}${lines.length ? "." : ". They are leaves: there is nothing to compare."}`;
-      const parts = [drawing(365, 212, ...edges, ...boxes), element("p", {}, words)];
-      if (lines.length) parts.push(table(["node", "risk", "", "leaves", "which", "so"], lines));
+      const parts = [words, drawing(365, 212, ...edges, ...boxes)];
+      if (lines.length) parts.push(table(["node", "risk", "is", "leaves", "which", "so"], lines));
       if (step === 4) parts.push(element("p", {}, `Leaves of the tree that is left: ${leaves(1, cut).join(", ")}.`));
       return parts;
     }
