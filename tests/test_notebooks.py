@@ -47,7 +47,7 @@ def code_of(made):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_notebook_without_solutions(notebooks, page):
-    """It has no solution, runs as it is, and its checks take the right answers and no others."""
+    """It has no solution, and its checks accept the right results and no others."""
     path = DOCS / "learn" / f"{page}.md"
     made = notebooks.notebook(path, solutions=False)
     nbformat.validate(made)

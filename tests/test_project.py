@@ -46,7 +46,7 @@ def test_every_link_of_the_package_page_is_absolute_and_leads_to_a_file(package_
 
 
 def test_every_line_of_the_methods_runs(monkeypatch):
-    """After the examples above the table, as in a session of one who reads from the top."""
+    """Below the examples above the table, in one session."""
     pytest.importorskip("pandas", reason="the README reads loans with pandas")
     pytest.importorskip("sqlglot", reason="the README exports to SQL")
     monkeypatch.chdir(ROOT)

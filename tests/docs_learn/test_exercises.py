@@ -1,4 +1,4 @@
-"""The answers of all exercises, computed without Hornbeam."""
+"""The results of all exercises, computed without Hornbeam."""
 
 import re
 from collections import Counter
