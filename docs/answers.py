@@ -14,12 +14,12 @@ def digest(exercise, answer, digits):
 
 
 def check(exercise, answer):
-    """Say whether an answer is right; the last digit may be one more or less."""
+    """Say whether an answer is right; the last of several digits may be one more or less."""
     if answer is ...:
         return f"Exercise {exercise}: put your answer in place of the dots."
     digits, right = RIGHT[exercise]
     tried = [answer]
-    if digits is not None:
+    if digits is not None and digits > 1:
         tried = [float(answer) + step / 10**digits for step in (0, -1, 1)]
     found = right in {digest(exercise, one, digits) for one in tried}
     return f"Exercise {exercise}: {'right' if found else 'not yet'}."

@@ -21,7 +21,8 @@ LEARN = Path(__file__).parent / "learn"
 EXAMPLE = re.compile(r"^```pycon\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^(?=:{3,})", re.MULTILINE)  # begin or end of a fold
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)]+\.svg)\)")
-RAW = re.compile(r"^```\{raw\}.*?^```\n", re.DOTALL | re.MULTILINE)
+FIGURE = re.compile(r"^```\{raw\} html\n<figure .*\n```$", re.MULTILINE)
+SCRIPTS = re.compile(r"^```\{raw\} html\n<script .*?^```\n", re.DOTALL | re.MULTILINE)
 SOLUTION = re.compile(
     r"^:::\{dropdown\} (?:Solution|Answer)\n(?:Answer: `([^`]+)`)?.*?^:::$",
     re.DOTALL | re.MULTILINE,
@@ -73,7 +74,8 @@ def without_solutions(text: str) -> str:
 
 def notebook(page: Path, *, solutions: bool = True) -> nbformat.NotebookNode:
     """Convert a page."""
-    text = RAW.sub("", page.read_text(encoding="utf-8"))
+    text = SCRIPTS.sub("", page.read_text(encoding="utf-8"))
+    text = FIGURE.sub("*(On the page: an interactive figure.)*", text)
     if not solutions:
         text = without_solutions(text)
     title, _, text = text.partition("\n")
