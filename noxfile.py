@@ -155,10 +155,12 @@ def exports(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST)
 def report(session: nox.Session) -> None:
-    """Open reports, the demo page and the workbench in a real browser; needs chromium."""
+    """Open reports, the demo page, figures and the workbench in a real browser; needs chromium."""
     session.install(".[docs,test]", "playwright", "axe-playwright-python")
     env = {"HORNBEAM_EXPORT_NAMES": "10000"}
-    session.run("pytest", "tests/reporting", "tests/web_editor", *session.posargs, env=env)
+    session.run(
+        "pytest", "tests/reporting", "tests/web_editor", "tests/docs_learn", *session.posargs, env=env
+    )
 
 
 @nox.session(python=NEWEST)

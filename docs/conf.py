@@ -11,6 +11,7 @@ import hornbeam
 
 sys.path.insert(0, str(Path(__file__).parent))
 import demo  # beside this file
+import figures
 import notebooks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
@@ -69,7 +70,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = "Hornbeam"
 html_theme_options = {
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "show_toc_level": 2,
 }
@@ -129,5 +130,6 @@ def strip_last_lines(_app, doctree):
 def setup(app):
     demo.write()
     signed_documents.write(Path(__file__).parent / "_static" / "signed")
+    figures.write()
     notebooks.write()
     app.connect("doctree-read", strip_last_lines)

@@ -3,8 +3,9 @@ Stop at each split, or prune afterwards
 =======================================
 
 Held-out rows can be used in two ways. *Pre-pruning* checks each split when it is made: it is kept if the held-out rows
-of the node get fewer errors. *Reduced-error pruning* grows the whole tree first, and then judges whole subtrees by the
-same rows. Here are both on one set of points: half of the plane is a checkerboard, whose first cut is worth nothing.
+of the node get fewer errors, or also if they get as many ("improvement or no decrease"). *Reduced-error pruning* grows
+the whole tree first, and then judges whole subtrees by the same rows. Here are both on one set of points: half of the
+plane is a checkerboard, whose first cut is worth nothing.
 """
 
 from dataclasses import dataclass
@@ -52,17 +53,18 @@ class Node:
         return sum(child.n_leaves for child in self.children) or 1
 
 
-def grow(X, y, X_held, y_held):
-    """Grow a tree whose splits each reduce the errors of the held-out rows."""
+def grow(X, y, X_held, y_held, least=1):
+    """Grow a tree whose splits each save at least so many errors of the held-out rows: 1, or 0 for "no decrease"."""
     node = Node(majority=int(y.mean() > 0.5))
     if len(set(y)) == 1 or len(X_held) == 0:
         return node
     split = TreeClassifier("cart", max_depth=1).fit(X, y)
-    if (split.predict(X_held) != y_held).sum() < (node.majority != y_held).sum():
+    if (node.majority != y_held).sum() - (split.predict(X_held) != y_held).sum() >= least:
         node.split = split
         side, side_held = split.apply(X), split.apply(X_held)
         node.children = tuple(
-            grow(X[side == i], y[side == i], X_held[side_held == i], y_held[side_held == i]) for i in (1, 2)
+            grow(X[side == i], y[side == i], X_held[side_held == i], y_held[side_held == i], least)
+            for i in (1, 2)
         )
     return node
 
@@ -71,8 +73,8 @@ def grow(X, y, X_held, y_held):
 # Both on the same rows
 # ---------------------
 # 400 points to grow, 200 held out, 20,000 new ones to test. In the full tree every noisy point has its own region.
-# Pre-pruning makes the first cut, and stops there: no single cut of the checkerboard helps. Reduced-error pruning keeps
-# the four squares, because it judges them together.
+# Pre-pruning makes the first cut, and stops there: no single cut of the checkerboard helps. If "no decrease" is enough,
+# it gets a little further by ties. Reduced-error pruning keeps the four squares, because it judges them together.
 
 X, y = points(400, seed=0)
 X_held, y_held = points(200, seed=1)
@@ -80,16 +82,17 @@ X_new, y_new = points(20_000, seed=2)
 
 full = TreeClassifier("cart").fit(X, y)
 pruned = TreeClassifier("cart", pruning=ReducedError(X_held, y_held)).fit(X, y)
-stopped = grow(X, y, X_held, y_held)
+stopped, no_decrease = (grow(X, y, X_held, y_held, least) for least in (1, 0))
 trees = {
     "every leaf": (full, full.tree_.n_leaves),
     "pre-pruning": (stopped, stopped.n_leaves),
+    "or no decrease": (no_decrease, no_decrease.n_leaves),
     "reduced-error pruning": (pruned, pruned.tree_.n_leaves),
 }
 
 across, up = np.meshgrid(np.linspace(0, 1, 301), np.linspace(0, 1, 301))
 grid = np.column_stack([across.ravel(), up.ravel()])
-figure, panels = plt.subplots(1, 3, figsize=(9, 3.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 4, figsize=(11.5, 3.5), sharey=True, layout="constrained")
 for axes, (name, (tree, n_leaves)) in zip(panels, trees.items(), strict=True):
     region = tree.predict(grid).reshape(across.shape)
     axes.contourf(across, up, region, levels=[-0.5, 0.5, 1.5], colors=[ORANGE, BLUE], alpha=0.3)
@@ -111,14 +114,15 @@ for sample in range(30):
     X_held, y_held = points(200, seed=100 + sample)
     full = TreeClassifier("cart").fit(X, y)
     pruned = TreeClassifier("cart", pruning=ReducedError(X_held, y_held)).fit(X, y)
-    for name, tree in zip(errors, (full, grow(X, y, X_held, y_held), pruned), strict=True):
+    stopped, no_decrease = (grow(X, y, X_held, y_held, least) for least in (1, 0))
+    for name, tree in zip(errors, (full, stopped, no_decrease, pruned), strict=True):
         errors[name].append((tree.predict(X_new) != y_new).mean())
 
-figure, axes = plt.subplots(figsize=(7, 2.8), layout="constrained")
+figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 for height, values in enumerate(errors.values()):
     axes.plot(values, np.full(len(values), -height), "|", markersize=16, color=BLUE)
 axes.axvline(0.1, color="black", linewidth=1, linestyle=":")
-axes.set(yticks=[0, -1, -2], yticklabels=errors, xlabel="error on new points", ylim=(-2.6, 0.6))
+axes.set(yticks=[0, -1, -2, -3], yticklabels=errors, xlabel="error on new points", ylim=(-3.6, 0.6))
 axes.spines[["top", "right"]].set_visible(False)
 axes.set_title("Pre-pruning finds the checkerboard only by chance", loc="left")
 plt.show()

@@ -1,5 +1,6 @@
 """The notebooks of the learn pages have the examples and the pictures of their pages."""
 
+import re
 from doctest import DocTestParser
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from support.docs_module import DOCS, docs_module
 
 nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
 
-PAGES = sorted(path.stem for path in (DOCS / "learn").glob("*.md") if path.stem != "index")
+PAGES = sorted(path.stem for path in docs_module("notebooks.py").pages())
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,7 @@ def test_a_notebook_has_the_examples_and_pictures_of_its_page(notebooks, page):
     embedded = [name for cell in made.cells for name in cell.get("attachments", {})]
     assert embedded == [Path(name).name for _, name in notebooks.IMAGE.findall(text)]
     assert f"notebooks/{page}.ipynb" in text
+    assert f"notebooks/{page}-exercises.ipynb" in text
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -36,7 +38,49 @@ def test_no_directive_and_no_broken_link_is_left(notebooks, page):
     words = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     assert ":::" not in words
     assert "{download}" not in words
+    assert "<figure" not in words
+    assert "<script" not in words
     assert ".md)" not in words
+
+
+def code_of(made):
+    return [cell.source for cell in made.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_notebook_without_solutions(notebooks, page):
+    """It has no solution, and its checks accept the right results and no others."""
+    path = DOCS / "learn" / f"{page}.md"
+    made = notebooks.notebook(path, solutions=False)
+    nbformat.validate(made)
+    assert not any("Solution" in cell.source or "Answer:" in cell.source for cell in made.cells)
+    right = notebooks.right_answers(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    assert 6 <= len(notebooks.EXERCISE.findall(text)) <= 8
+    assert {"1", "2", "3"} == set(re.findall(r"^\*\*Exercise \d+\*\* \(level (\d)\)", text, re.MULTILINE))
+    code, here = code_of(made), {}
+    checker = next(source for source in code if "def check(" in source)
+    exec(checker, here)
+    assert not any(answer in checker for answer in right.values() if len(answer) > 3)
+    for exercise, answer in right.items():
+        assert f"print(check({exercise}, ...))" in code
+        value = float(answer) if answer[0].isdigit() else answer
+        assert here["check"](exercise, value).endswith(": right.")
+        wrong = f"not {value}" if isinstance(value, str) else value + (1 if "." not in answer else 0.5)
+        assert here["check"](exercise, wrong).endswith(": not yet.")
+        assert "put your answer" in here["check"](exercise, ...)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", PAGES)
+def test_a_notebook_without_solutions_runs(notebooks, page, capsys):
+    """No cell needs a name that only a solution has; the pages run as doctests."""
+    pytest.importorskip("pandas")
+    here = {}
+    for source in code_of(notebooks.notebook(DOCS / "learn" / f"{page}.md", solutions=False)):
+        exec(source, here)
+    asked = capsys.readouterr().out.count("put your answer in place of the dots")
+    assert asked == len(notebooks.right_answers((DOCS / "learn" / f"{page}.md").read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from doctest import SKIP, DocTestParser
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,12 @@ def package_page():
     return text
 
 
+def anchors(page):
+    """Anchors of the headings of a page."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_every_link_of_the_package_page_is_absolute_and_leads_to_a_file(package_page):
     links = re.findall(r"\]\(([^)]+)\)", package_page)
     assert len(links) == len(re.findall(r"\]\(([^)]+)\)", README)) > 20
@@ -33,8 +40,28 @@ def test_every_link_of_the_package_page_is_absolute_and_leads_to_a_file(package_
             assert (ROOT / f"docs{page}.md").is_file(), link
             continue
         assert link.startswith((f"{repository}/blob/main/", raw)), link
-        path = link.removeprefix(f"{repository}/blob/main/").removeprefix(raw)
+        path, _, anchor = link.removeprefix(f"{repository}/blob/main/").removeprefix(raw).partition("#")
         assert (ROOT / path).is_file(), path
+        assert not anchor or anchor in anchors(ROOT / path), link
+
+
+def test_every_line_of_the_methods_runs(monkeypatch):
+    """Below the examples above the table, in one session."""
+    pytest.importorskip("pandas", reason="the README reads loans with pandas")
+    pytest.importorskip("sqlglot", reason="the README exports to SQL")
+    monkeypatch.chdir(ROOT)
+    above, table, _ = re.split("<!-- methods: .* -->", README)
+    names = {}
+    for example in DocTestParser().get_examples(above):
+        if SKIP not in example.options:
+            exec(example.source, names)
+    lines = re.findall(
+        r"^\| [^|]+ \| `([^`]+)` \| .*\]\(", table.split("<!-- methods: end -->")[0], re.MULTILINE
+    )
+    assert len(lines) == table.count(".fit(X, ")
+    assert len(lines) >= 10
+    for line in lines:
+        assert eval(line, names).n_features_in_ == 5
 
 
 def test_the_package_page_renders(package_page):

@@ -135,7 +135,7 @@ FINE_WEIGHTS = [
     100,
     *({"odd": name} for name in ("1e150", "1e-300", "5e-324", "1e300", "1e308")),
 ]
-CLASSIFIERS = ("tree", "cart", "c4.5", "forest", "boosted", "rules", "smoothed")
+CLASSIFIERS = ("tree", "cart", "c4.5", "forest", "boosted", "adaboost", "rules", "smoothed")
 SETTINGS: dict[str, dict[str, Any]] = {
     "tree": {},
     "cart": {"preset": "cart"},
@@ -147,6 +147,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "boosted": {"n_estimators": 2, "min_samples_leaf": 1},
     "boosted regressor": {"n_estimators": 2, "min_samples_leaf": 1},
     "ranker": {"n_estimators": 2, "min_samples_leaf": 1},
+    "adaboost": {"n_estimators": 3},
     "rules": {},
     "smoothed": {"estimator": DecisionTreeClassifier(max_depth=2)},
 }
@@ -161,6 +162,7 @@ CLASSES: dict[str, Any] = {
     "boosted": hornbeam.BoostedTreesClassifier,
     "boosted regressor": hornbeam.BoostedTreesRegressor,
     "ranker": hornbeam.BoostedTreesRanker,
+    "adaboost": hornbeam.AdaBoostClassifier,
     "rules": hornbeam.RuleClassifier,
     "smoothed": hornbeam.SmoothedClassifier,
 }

@@ -46,6 +46,7 @@ FITS: dict[str, tuple[int, Callable[[int], Any]]] = {
     "rules": (1500, lambda jobs: hornbeam.RuleClassifier(hornbeam.TreeClassifier("cart", max_depth=5))),
     "forest": (3000, lambda jobs: hornbeam.ForestClassifier(12, n_jobs=jobs)),
     "forest of means": (3000, lambda jobs: hornbeam.ForestRegressor(12, n_jobs=jobs)),
+    "adaboost": (3000, lambda jobs: hornbeam.AdaBoostClassifier(20, n_jobs=jobs)),
     "boosting": (3000, lambda jobs: hornbeam.BoostedTreesClassifier(n_estimators=20, n_jobs=jobs)),
     "boosting of means": (2000, lambda jobs: hornbeam.BoostedTreesRegressor(n_estimators=20, n_jobs=jobs)),
 }

@@ -91,6 +91,8 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
         "ranker": lambda: hornbeam.BoostedTreesRanker(**boosted).fit(
             X, np.minimum(y, 4), query=sets["query"]
         ),
+        "adaboost": lambda: hornbeam.AdaBoostClassifier(20, resample=True).fit(X, y, **given),
+        "forest that votes": lambda: hornbeam.ForestClassifier(**few, voting="hard").fit(X, y, **given),
         "rules": lambda: hornbeam.RuleClassifier().fit(X, y),
         "distilled": lambda: tree(teacher=hornbeam.ForestClassifier(**few)).fit(X, y),
         "readable": lambda: tree("readable", max_leaf_nodes=6).fit(X, y, **given),

@@ -3,7 +3,8 @@
     python -m benchmarks.quality.paper_frontier --data DIR     run, write results/frontier, and print the tables
     python -m benchmarks.quality.paper_frontier                the tables, from results/frontier
 
-With --write they replace those of docs/papers/frontier.md.
+--sets A,B runs these sets alone, and --out FOLDER writes and reads another folder than results/frontier. With --write
+the tables replace those of docs/papers/frontier.md.
 
 Trees are grown as C4.5 grows them, to the end, a missing value being a branch of its own, so that every training row
 is in a leaf. Each is pruned under every reading of the note's rule, from raw frequencies and from Laplace's estimate;
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -28,11 +30,12 @@ from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.families import RECIPES
 from benchmarks.quality.studies.pruners import PRUNERS, Way, alone, pruned_family, unpruned
 from benchmarks.quality.studies.report import Scores, provenance
-from benchmarks.quality.studies.sets import index
+from benchmarks.quality.studies.sets import Entry, index
 from benchmarks.quality.studies.trade_off import MORE
 from benchmarks.scale.cost_model import page
 from benchmarks.speed.frontiers import SIZES
 from benchmarks.speed.pruning import random_tree
+from benchmarks.speed.work_span import measure as simulate
 from benchmarks.timing import latency
 from hornbeam.evaluation import Comparison
 from hornbeam.pruning import BayesRisk
@@ -40,7 +43,7 @@ from hornbeam.pruning.bottom_up import work_span
 from hornbeam.smoothing import HGS, Laplace
 
 HERE = Path(__file__).parents[1]
-OUT = RESULTS / "frontier"
+OUT, CACHE = RESULTS / "frontier", HERE / ".study" / "frontier"
 PAGE = HERE.parent / "docs" / "papers" / "frontier.md"
 COMMAND = "python -m benchmarks.quality.paper_frontier --data DIR"
 GROUP, WHOLE = "c4.4", "unpruned"
@@ -68,25 +71,24 @@ NODES, CLASSES, TURNS = 200_000, (2, 5, 10, 25, 50), 15  # of the trees that thr
 NUMBERS = ("rmse", "0_1_loss", "nodes", "depth")
 
 
-def run(folder: Path, max_rows: int, jobs: int) -> None:
+def run(entries: list[Entry], cache: Cache, jobs: int, out: Path) -> None:
     """Run what is not in the cache; write the scores and the summary."""
-    entries = [entry for entry in index(folder) if entry.n_rows <= max_rows]
-    cache = Cache(HERE / ".study" / "frontier")
     runner.register(GROUPS)
     runner.Runner(cache, GROUPS, frozenset(GROUPS[0].names), jobs).run(entries)
     scores = Scores.gather(cache, entries, GROUPS)
-    OUT.mkdir(parents=True, exist_ok=True)
-    scores.write_csv(OUT / "scores.csv", {name: MORE[name] for name in ("leaves", "depth")})
-    measure()
-    (OUT / "summary.md").write_text(
-        "\n\n".join(["# The pruning note", provenance(scores, [COMMAND]), *tables().values()]) + "\n",
+    out.mkdir(parents=True, exist_ok=True)
+    scores.write_csv(out / "scores.csv", {name: MORE[name] for name in ("leaves", "depth")})
+    measure(out)
+    measure_cores(out)
+    (out / "summary.md").write_text(
+        "\n\n".join(["# The pruning note", provenance(scores, [COMMAND]), *tables(out).values()]) + "\n",
         encoding="utf-8",
     )
 
 
-def read() -> dict[str, Comparison]:
+def read(out: Path = OUT) -> dict[str, Comparison]:
     """Every number of the study, by method and set."""
-    with (OUT / "scores.csv").open(encoding="utf-8", newline="") as file:
+    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     sets, methods = (tuple(dict.fromkeys(row[name] for row in rows)) for name in ("set", "method"))
     return {
@@ -108,9 +110,9 @@ def _words(way: str) -> list[str]:
     return [READINGS[reading], TIES[ties], {"raw": "training frequencies", "laplace": "Laplace"}[estimate]]
 
 
-def readings() -> str:
+def readings(out: Path) -> str:
     """What every reading leaves of the trees, and their errors on new rows."""
-    found = read()
+    found = read(out)
     nodes, errors = found["nodes"], found["0_1_loss"]
     whole = nodes.of(WHOLE)
     rows = []
@@ -131,9 +133,9 @@ def readings() -> str:
     return markdown([*head, "0-1 loss", "against no pruning"], rows, text=3)
 
 
-def probabilities() -> str:
+def probabilities(out: Path) -> str:
     """RMSE of the pruned trees' probabilities: frequencies, and smoothed after pruning."""
-    rmse = read()["rmse"]
+    rmse = read(out)["rmse"]
     rows = []
     for way in WAYS:
         cells = []
@@ -145,9 +147,9 @@ def probabilities() -> str:
     return markdown([*head, "RMSE, then HGS", "against no pruning, then HGS"], rows, text=3)
 
 
-def spans() -> str:
+def spans(out: Path) -> str:
     """Work and span of the sets' trees, a step for each node: nodes, and one more than the depth."""
-    found = read()
+    found = read(out)
     nodes, rounds = found["nodes"].of(WHOLE), found["depth"].of(WHOLE) + 1
     shown = {"nodes (work)": nodes, "frontiers (span)": rounds, "work / span": nodes / rounds}
     quantiles = {"least": 0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "most": 1}
@@ -158,7 +160,7 @@ def spans() -> str:
     return markdown([f"{len(nodes)} sets", *quantiles], rows)
 
 
-def threads() -> str:
+def threads(_: Path) -> str:
     """The speed-up by two threads that work and span allow, beside the measured one."""
     measured = [line for line in lines("speed/prune-frontiers.jsonl") if "parts" in line]
     walls = {
@@ -186,9 +188,9 @@ def threads() -> str:
     return markdown([*head, "ns per node, 1 thread"], rows, text=0)
 
 
-def measure() -> None:
+def measure(out: Path) -> None:
     """CPU seconds of the decisions on one thread and on two, which take turns, by the number of classes."""
-    with (OUT / "threads.jsonl").open("w", encoding="utf-8") as file:
+    with (out / "threads.jsonl").open("w", encoding="utf-8") as file:
         for classes in CLASSES:
             tree = Laplace()(random_tree(NODES, classes))
             costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
@@ -199,8 +201,35 @@ def measure() -> None:
             file.write(json.dumps(facts) + "\n")
 
 
-def overhead() -> str:
+def measure_cores(out: Path) -> None:
+    """Processor seconds of the decisions on one thread, placed on simulated cores: no core shares its memory."""
+    with (out / "cores.jsonl").open("w", encoding="utf-8") as file:
+        for size, classes in product(SIZES[-2:], (2, 5)):
+            tree = Laplace()(random_tree(size, classes))
+            costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
+            found = simulate(lambda n, t=tree, c=costs: BayesRisk(c)._with_threads(n).cuts(t), 3 * TURNS)
+            seconds = {threads: simulated for threads, (_, simulated) in found.items()}
+            file.write(json.dumps({"nodes": tree.n_nodes, "classes": classes, "seconds": seconds}) + "\n")
+
+
+def cores(out: Path) -> str:
+    """How much faster the decisions would be on several cores, if only work and waiting counted."""
+    measured = list(map(json.loads, (out / "cores.jsonl").read_text(encoding="utf-8").splitlines()))
+    counts = [count for count in measured[0]["seconds"] if count != "1"]
+    rows = [
+        [
+            f"{round(line['nodes'], -3):,}",
+            f"{line['classes']}",
+            *(f"{line['seconds']['1'] / line['seconds'][count]:.2f}" for count in counts),
+        ]
+        for line in measured
+    ]
+    return markdown(["nodes", "classes", *(f"{count} cores" for count in counts)], rows, text=0)
+
+
+def overhead(out: Path) -> str:
     """What a second thread adds to the work."""
+    measured = map(json.loads, (out / "threads.jsonl").read_text(encoding="utf-8").splitlines())
     rows = [
         [
             f"{line['classes']}",
@@ -208,29 +237,36 @@ def overhead() -> str:
             f"{1e3 * line['cpu_2']:.1f}",
             f"{line['cpu_2'] / line['cpu_1']:.2f}",
         ]
-        for line in lines("frontier/threads.jsonl")
+        for line in measured
     ]
     return markdown(["classes", "CPU ms, 1 thread", "CPU ms, 2 threads", "ratio"], rows, text=0)
 
 
-def tables() -> dict[str, str]:
-    return {table.__name__: table() for table in (readings, probabilities, spans, threads, overhead)}
+def tables(out: Path = OUT) -> dict[str, str]:
+    return {
+        table.__name__: table(out) for table in (readings, probabilities, spans, threads, cores, overhead)
+    }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="folder with index.csv and its Parquet files")
     parser.add_argument("--max-rows", type=int, default=30_000, help="leave larger sets out")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--sets", type=lambda text: text.split(","), metavar="A,B", help="only these sets")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of what has been run")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/papers/frontier.md")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.data is not None:
-        run(options.data, options.max_rows, options.jobs)
+        entries = [one for one in index(options.data, options.sets) if one.n_rows <= options.max_rows]
+        run(entries, Cache(options.cache), options.jobs, options.out)
+    made = tables(options.out)
     if options.write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **tables()), encoding="utf-8")
-    print("\n\n".join(tables().values()))
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **made), encoding="utf-8")
+    print("\n\n".join(made.values()))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Quantiles and ranges of single rows: `TreeRegressor(distribution=True)`, its leaves alone, and LightGBM.
 
 python -m benchmarks.quality.quantiles --data FOLDER --csv benchmarks/results/regression/quantiles.csv
+python -m benchmarks.quality.quantiles --data FOLDER --methods readable --splits 1 --csv readable.csv
 
 FOLDER has UCI sets as Parquet files; without, the sets of scikit-learn and the made-up worlds alone are used. Each of
-four splits trains on half of the rows, at most 1,000, and tests on the others, at most 2,000. `tree` is ours, `leaf`
-the quantiles of the training rows in the same leaves, `lightgbm` a boosted quantile model for each level, with
-LightGBM's defaults. Losses are pinball losses, means over splits; `crps` is twice their integral over the levels from
-.05 to .95, by trapezia. `held 80` and `held 90` are the shares of test rows in the ranges of 80 and 90 %: conformal
-ones of ours, else those between two quantiles. Losses are parts of the target's deviation, or of its quartile range
-where the deviation is more than five times that.
+four splits trains on half of the rows, at most 1,000, and tests on the others, at most 2,000. `tree` is ours,
+`readable` the preset of this name, `forest` a forest, `leaf` the quantiles of the training rows in the same leaves,
+`lightgbm` a boosted quantile model for each level, with LightGBM's defaults. Losses are pinball losses, means over
+splits; `crps` is twice their integral over the levels from .05 to .95, by trapezia. `held 80` and `held 90` are the
+shares of test rows in the ranges of 80 and 90 %: conformal ones of ours, else those between two quantiles. Losses are
+parts of the target's deviation, or of its quartile range where the deviation is more than five times that.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import csv
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,15 @@ def held(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     return float(((low <= y) & (y <= high)).mean())
 
 
+def leaf_quantiles(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Quantiles of the training rows in the same leaf."""
+    model = TreeRegressor().fit(X, y)
+    leaf = model.apply(X)
+    own = {one: np.quantile(y[leaf == one], LEVELS, method="inverted_cdf") for one in np.unique(leaf)}
+    root = np.quantile(y, LEVELS)  # of rows that stop at an inner node
+    return np.array([own.get(one, root) for one in model.apply(new)])
+
+
 def lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Quantiles of one model per level, sorted so that they do not cross."""
     from lightgbm import LGBMRegressor
@@ -65,25 +76,30 @@ def lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
     return np.sort(np.stack([model.fit(X, y).predict(new) for model in models], axis=1), axis=1)
 
 
-def split_scores(X: np.ndarray, y: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Losses of the levels and held shares of each method on one split."""
+MODELS = {"tree": TreeRegressor, "readable": partial(TreeRegressor, "readable")}
+
+
+def split_scores(X: np.ndarray, y: np.ndarray, seed: int, methods: list[str]) -> dict[str, np.ndarray]:
+    """Losses of the levels and held shares of some methods on one split."""
     order = np.random.default_rng(seed).permutation(len(y))
     train, test = np.split(order, [len(y) // 2])
     train, test = train[:MOST_TRAINED], test[:MOST_TESTED]
-    model = TreeRegressor(distribution=True).fit(X[train], y[train])
-    ranges = [model.predict_interval(X[test], level=level, kind="row") for level in (0.8, 0.9)]
-    leaf = model.apply(X[train])
-    own = {one: np.quantile(y[train][leaf == one], LEVELS, method="inverted_cdf") for one in np.unique(leaf)}
-    root = np.quantile(y[train], LEVELS)  # of rows that stop at an inner node
-    quantiles = {
-        "tree": model.predict_quantile(X[test], LEVELS),
-        "leaf": np.array([own.get(one, root) for one in model.apply(X[test])]),
-        "lightgbm": lightgbm(X[train], y[train], X[test]),
-    }
+    quantiles, ranges = {}, {}
+    for method in methods:
+        if method in MODELS:
+            model = MODELS[method](distribution=True).fit(X[train], y[train])
+            quantiles[method] = model.predict_quantile(X[test], LEVELS)
+            ranges[method] = [
+                model.predict_interval(X[test], level=level, kind="row") for level in (0.8, 0.9)
+            ]
+        elif method == "leaf":
+            quantiles[method] = leaf_quantiles(X[train], y[train], X[test])
+        else:
+            quantiles[method] = lightgbm(X[train], y[train], X[test])
     unit = float(y.std()) if y.std() < 5 * iqr(y) or not iqr(y) else float(iqr(y))
     found = {}
     for name, q in quantiles.items():
-        bounds = ranges if name == "tree" else [(q[:, 1], q[:, -2]), (q[:, 0], q[:, -1])]
+        bounds = ranges.get(name, [(q[:, 1], q[:, -2]), (q[:, 0], q[:, -1])])
         found[name] = np.append(pinball(y[test], q) / unit, [held(y[test], *bound) for bound in bounds])
     return found
 
@@ -104,6 +120,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of UCI sets")
     parser.add_argument("--csv", type=Path, required=True)
     parser.add_argument("--splits", type=int, default=4)
+    parser.add_argument("--methods", default="tree,leaf,lightgbm", help="with commas: tree, readable, ...")
     options = parser.parse_args()
     options.csv.parent.mkdir(parents=True, exist_ok=True)
     with options.csv.open("w", newline="", encoding="utf-8") as file:
@@ -112,7 +129,7 @@ def main() -> None:
         for name, X, y in (*worlds(), *sets(options.data)):
             begin, found = time.process_time(), dict[str, list[np.ndarray]]()
             for seed in range(options.splits):
-                for method, scores in split_scores(X, y, seed).items():
+                for method, scores in split_scores(X, y, seed, options.methods.split(",")).items():
                     found.setdefault(method, []).append(scores)
             table.writerows(line(name, len(y), method, scores) for method, scores in found.items())
             file.flush()

@@ -4,12 +4,13 @@ All public names are here. Each is imported on first use, so that ``import hornb
 
 The packages, from bottom to top: `kernels`, `data`, `tree`, `growing`, `pruning`, `smoothing`, `storage`,
 `interop`, `export`, `engines`, `rules`, `tuning`, `out_of_core`, `ensembles`, `explain`, `evaluation`, `plots`,
-`estimators`, `reporting`, `web_editor`, `results`, `cli`.
+`estimators`, `reporting`, `web_editor`, `results`, `datasets`, `cli`.
 """
 
 __version__ = "0.1.0rc1"
 
 __all__ = [
+    "AdaBoostClassifier",
     "BoostedTreesClassifier",
     "BoostedTreesRanker",
     "BoostedTreesRegressor",
@@ -23,6 +24,7 @@ __all__ = [
     "__version__",
     "diff",
     "errors",
+    "example_table",
     "load",
     "model_card",
     "report",
@@ -35,6 +37,7 @@ __all__ = [
 
 # Type checkers read __init__.pyi.
 _MODULES = {
+    "AdaBoostClassifier": ".estimators.adaboost_classifier",
     "BoostedTreesClassifier": ".estimators.boosted_classifier",
     "BoostedTreesRanker": ".estimators.ranker",
     "BoostedTreesRegressor": ".estimators.boosted_regressor",
@@ -46,6 +49,7 @@ _MODULES = {
     "TreeClassifier": ".estimators.tree_classifier",
     "TreeRegressor": ".estimators.tree_regressor",
     "diff": ".estimators.persistence.files",
+    "example_table": ".datasets",
     "load": ".estimators.persistence.files",
     "model_card": ".reporting.card",
     "report": ".reporting.reporter",

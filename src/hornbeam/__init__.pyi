@@ -3,6 +3,8 @@
 from hornbeam import errors as errors
 from hornbeam.data.files.parquet import scan_parquet as scan_parquet
 from hornbeam.data.files.parquet_writer import write_parquet as write_parquet
+from hornbeam.datasets import example_table as example_table
+from hornbeam.estimators.adaboost_classifier import AdaBoostClassifier as AdaBoostClassifier
 from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier as BoostedTreesClassifier
 from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor as BoostedTreesRegressor
 from hornbeam.estimators.forest_classifier import ForestClassifier as ForestClassifier

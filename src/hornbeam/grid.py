@@ -169,14 +169,7 @@ class Result[Item](Sequence[Item]):
         """
         if library not in (None, *_FRAMES):
             raise ParameterError(f"library={shown(library)}: expected 'pandas', 'polars' or None.")
-        library = getattr(self, "_library", None) if library is None else library
-        wanted = _FRAMES if library is None else (library,)
-        found = next((name for name in wanted if find_spec(name)), None)
-        if found is None:
-            raise MissingExtraError(
-                f"A data frame needs {' or '.join(wanted)}. Install it: pip install 'hornbeam[frames]'."
-            )
-        return import_module(found).DataFrame(self.to_dict())
+        return data_frame(self.to_dict(), getattr(self, "_library", None) if library is None else library)
 
     def _grid(self) -> Grid:
         """Return the table to read; by default all columns, with four digits of each number."""
@@ -253,3 +246,14 @@ def markdown_text(words: str) -> str:
     one_line = " ".join("".join(letter if letter.isprintable() else " " for letter in whole).split())
     escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|#~!" else letter for letter in one_line)
     return escaped.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def data_frame(columns: dict[str, list[Any]], library: str | None = None) -> Any:
+    """Make a data frame: of a library, or of pandas, or of polars if pandas is not installed."""
+    wanted = _FRAMES if library is None else (library,)
+    found = next((name for name in wanted if find_spec(name)), None)
+    if found is None:
+        raise MissingExtraError(
+            f"A data frame needs {' or '.join(wanted)}. Install it: pip install 'hornbeam[frames]'."
+        )
+    return import_module(found).DataFrame(columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from benchmarks.quality.studies.families import RECIPES
 from benchmarks.quality.studies.pruners import Grown
 from benchmarks.quality.studies.sets import Fold, StudySet
 from benchmarks.scale.cost_model import page
+from benchmarks.speed.pruning import random_tree
 
 from hornbeam.pruning import BayesRisk, MinimumError
 from support.worked_trees import star
@@ -95,6 +97,41 @@ def test_what_the_page_says_of_times(words: str) -> None:
         )
         assert 0.97 < level < 1.03
         assert 1.25 <= round(faster, 2) < 1.45
+
+
+def test_simulated_cores_are_as_fast_as_measured_ones(words: str) -> None:
+    """Memory is not in the simulation, so it is not what keeps two threads from being twice as fast."""
+    measured = {
+        (line["peer"], line["classes"]): line["parts"]["judge"]["wall"]
+        for line in lines("speed/prune-frontiers.jsonl")
+        if "parts" in line and line["nodes"] > 500_000
+    }
+    for line in lines("frontier/cores.jsonl")[2:]:
+        faster = measured["hornbeam", line["classes"]] / measured["threads", line["classes"]]
+        assert line["seconds"]["1"] / line["seconds"]["2"] == pytest.approx(faster, abs=0.15)
+    sizes = np.diff(random_tree(1_000_000, 2).skeleton.levels)
+    assert sizes[sizes < 2 * 16_384].sum() / sizes.sum() == pytest.approx(1 / 6, abs=0.01)
+    assert "a sixth of a million nodes" in words
+
+
+def test_some_sets_in_a_folder_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
+    monkeypatch.setattr(paper_frontier, "TURNS", 1)
+    monkeypatch.setattr(paper_frontier, "NODES", 2_000)
+    before = (paper_frontier.OUT / "summary.md").read_bytes()
+    index = ["name,n_instances,n_classes,file", *(f"{name},60,2,{name}.parquet" for name in ("one", "two"))]
+    (tmp_path / "index.csv").write_text("\n".join(index) + "\n")
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.random((60, 2)).round(2), columns=["a", "b"])
+    frame["target"] = pd.Categorical(np.where(rng.random(60) < frame["a"], "yes", "no"))
+    frame.to_parquet(tmp_path / "two.parquet")
+    folders = {"data": tmp_path, "cache": tmp_path / "cache", "out": tmp_path / "out"}
+    options = [word for name, path in folders.items() for word in (f"--{name}", str(path))]
+    paper_frontier.main([*options, "--sets", "two"])
+    assert "| 1 sets |" in capsys.readouterr().out
+    assert paper_frontier.read(tmp_path / "out")["nodes"].sets == ("two",)
+    assert (paper_frontier.OUT / "summary.md").read_bytes() == before
 
 
 def test_a_reading_by_hand(tables: dict[str, str]) -> None:

@@ -350,6 +350,26 @@ def test_study_puts_the_methods_side_by_side(run):
     assert f"{methods['hornbeam']['rmse']:.4f}" in table[1]
 
 
+def test_study_of_the_paper(run):
+    options = ["study", "loans.csv", "-t", "state", "--folds", "2", "--methods", "paper", "--json", "-q"]
+    methods = json.loads(run(*options).stdout)["methods"]
+    assert list(methods) == ["HGS", "HDP", "M-branch", "M-estimation", "Laplace", "MLE"]
+    assert len({one["leaves"] for one in methods.values()}) == 1, "one tree"
+    assert methods["HGS"]["rmse"] < methods["MLE"]["rmse"]
+
+
+def test_published_forms_by_name_and_a_rule_that_cannot_cut(run, tmp_path):
+    fit = ["fit", "loans.csv", "-t", "state", "-o", str(tmp_path / "model.hornbeam"), "--preset"]
+    forms = ["--smoothing", "hgs-published", "--pruning", "bayes-risk-note"]
+    assert "Bayes-risk pruning" not in run(*fit, "c4.4", *forms).stderr
+    history = hornbeam.load(tmp_path / "model.hornbeam").tree_.history
+    assert [step.name for step in history] == ["grow", "bayes-risk", "gradient-hgs"]
+    said = run(*fit, "cart", "--pruning", "bayes-risk").stderr
+    assert "warning: Bayes-risk pruning compares training frequencies here. The risk of a node" in said
+    assert "so only splits that change no prediction are removed" in said
+    assert ".py:" not in said
+
+
 @pytest.mark.parametrize("options", [[], ["--node", "1", "--feature", "age"], ["--held-out", "loans.csv"]])
 def test_candidates_are_those_of_the_library(run, model, options):
     from hornbeam.data.files.tabular import read_table

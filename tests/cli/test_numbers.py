@@ -123,3 +123,30 @@ def test_one_leaf_is_not_leaves(run, homes):
     assert "model     1 leaf, depth 0" in run(*FIT, "--min-samples-leaf", "200").stderr
     assert "tree      1 leaf, depth 0" in run("show", "homes.hornbeam").stdout
     assert "1 leaf in c" in run("export", "homes.hornbeam", "-o", "homes.c").stderr
+
+
+def test_quantiles_of_a_model_with_a_distribution(run, homes):
+    assert run(*FIT, "--distribution").exit_code == 0
+    done = run(
+        "predict", "homes.hornbeam", "homes.csv", "--quantiles", ".1,.5,.975", "--level", "0.8", "--json"
+    )
+    found, model = json.loads(done.stdout)["columns"], hornbeam.load("homes.hornbeam")
+    assert list(found) == ["prediction", "q10", "q50", "q97_5", "low", "high"]
+    expected = model.predict_quantile(read_table("homes.csv").select(FEATURES), [0.1, 0.5, 0.975])
+    np.testing.assert_array_equal(np.transpose([found[name] for name in ("q10", "q50", "q97_5")]), expected)
+    assert (
+        "def quantiles(row)" in run("export", "homes.hornbeam", "--to", "python", "--quantiles", ".5").stdout
+    )
+
+
+def test_quantiles_that_cannot_be(run, homes):
+    assert run(*FIT).exit_code == 0
+    for command, words in (
+        (("predict", "homes.hornbeam", "homes.csv", "--quantiles", ".5"), "fitted with distribution=True"),
+        (("predict", "homes.hornbeam", "homes.csv", "--quantiles", "x"), "not numbers between commas"),
+        (("export", "homes.hornbeam", "--to", "pmml", "--quantiles", ".5"), "has no effect with --to pmml"),
+        (("fit", "homes.csv", "-t", "town", "-o", "t.hornbeam", "--distribution"), "is for numbers"),
+    ):
+        done = run(*command)
+        assert done.exit_code != 0
+        assert words in done.stderr

@@ -32,8 +32,12 @@ def options(name):
     return {option.name: option for option in found if isinstance(option, click.Option)}
 
 
-def test_options_of_fit_are_parameters_of_the_classifier():
-    parameters = set(inspect.signature(hornbeam.TreeClassifier).parameters)
+def test_options_of_fit_are_parameters_of_the_estimators():
+    parameters = {
+        name
+        for estimator in (hornbeam.TreeClassifier, hornbeam.TreeRegressor)
+        for name in inspect.signature(estimator).parameters
+    }
     assert set(options("fit")) - OF_SHELLS - OF_FILES - OF_FIT <= parameters
 
 

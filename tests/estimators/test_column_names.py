@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from hornbeam import (
+    AdaBoostClassifier,
     BoostedTreesClassifier,
     BoostedTreesRanker,
     BoostedTreesRegressor,
@@ -41,6 +42,7 @@ ESTIMATORS = [
     BoostedTreesClassifier(n_estimators=3),
     BoostedTreesRegressor(n_estimators=3),
     BoostedTreesRanker(n_estimators=3),
+    AdaBoostClassifier(3),
     RuleClassifier(),
     SmoothedClassifier(),
 ]

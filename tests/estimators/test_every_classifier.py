@@ -23,6 +23,7 @@ ESTIMATORS = {
     "tree": hornbeam.TreeClassifier(max_depth=3),
     "forest": hornbeam.ForestClassifier(7),
     "boosted": hornbeam.BoostedTreesClassifier(n_estimators=5),
+    "adaboost": hornbeam.AdaBoostClassifier(10, max_depth=2),
     "rules": hornbeam.RuleClassifier(),
     "smoothed": hornbeam.SmoothedClassifier(RandomForestClassifier(3, max_depth=3, random_state=0)),
 }

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
@@ -15,8 +15,10 @@ from sklearn.metrics import accuracy_score, brier_score_loss, r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
+import hornbeam
 from hornbeam import ForestClassifier, ForestRegressor
 from hornbeam.data.table import Table
+from hornbeam.ensembles import Forest
 from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.ensembles.temperature import choose_temperature
 from hornbeam.errors import ParameterError, TreeError
@@ -274,3 +276,38 @@ def test_a_fit_without_out_of_bag_scores_removes_those_of_the_last_fit(forest):
     assert hasattr(model, "oob_score_")
     model.set_params(oob_score=False).fit(X, y)
     assert not [name for name in vars(model) if name.startswith("oob_") and name.endswith("_")]
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_hard_voting_averages_votes(bootstrap, tmp_path):
+    X, y = load_wine(return_X_y=True)
+    settings = {"n_estimators": 25, "min_samples_leaf": 8, "bootstrap": bootstrap, "oob_score": bootstrap}
+    soft = ForestClassifier(**settings, smoothing=None).fit(X, y)
+    hard = ForestClassifier(**settings, voting="hard").fit(X, y)
+    each = [Forest((tree,)).predict(X).argmax(axis=1) for tree in soft.forest_.trees]
+    votes = np.stack([np.bincount(of_row, minlength=3) for of_row in np.transpose(each)]) / 25
+    np.testing.assert_allclose(hard.predict_proba(X), votes, atol=1e-12)
+    assert (hard.smoother_, hard.temperature_) == (None, 1.0)
+    if bootstrap:
+        predicted = hard.oob_decision_function_
+        assert ((predicted == 0) | (predicted >= 1 / 25)).all(), "votes of at most 25 trees"
+        assert (predicted != soft.oob_decision_function_).any()
+    hornbeam.save(hard, tmp_path / "forest.hornbeam")
+    again = hornbeam.load(tmp_path / "forest.hornbeam")
+    assert (again.voting, again.forest_.digest) == ("hard", hard.forest_.digest)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"voting": "majority"}, "voting='majority': expected one of 'soft', 'hard'"),
+        ({"voting": None}, "voting=None: expected one of"),
+        (
+            {"voting": "hard", "smoothing": "laplace"},
+            "smoothing='laplace': expected 'auto' or None with voting='hard'",
+        ),
+    ],
+)
+def test_wrong_votes_are_told(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        ForestClassifier(2, **parameters).fit([[0.0], [1.0]], [0, 1])

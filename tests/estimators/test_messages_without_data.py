@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import is_regressor
 
 from hornbeam import (
+    AdaBoostClassifier,
     BoostedTreesClassifier,
     BoostedTreesRanker,
     BoostedTreesRegressor,
@@ -32,6 +33,7 @@ ESTIMATORS = [
     BoostedTreesClassifier(n_estimators=2),
     BoostedTreesRegressor(n_estimators=2),
     BoostedTreesRanker(n_estimators=2),
+    AdaBoostClassifier(3),
     RuleClassifier(),
     SmoothedClassifier(),
 ]

@@ -12,6 +12,7 @@ from hornbeam import TreeClassifier
 from support.estimators import ESTIMATORS, NUMBERS, X, Y
 
 NAMES = [
+    "AdaBoostClassifier",
     "BoostedTreesClassifier",
     "BoostedTreesRanker",
     "BoostedTreesRegressor",

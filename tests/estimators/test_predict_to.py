@@ -119,6 +119,16 @@ def test_leaves_intervals_and_reasons_are_those_of_the_methods(preset, files, tm
     assert [[text for text in row if isinstance(text, str)] for row in texts] == expected
 
 
+def test_quantiles_are_columns(files, tmp_path):
+    reg = TreeRegressor(distribution=True).fit(ROWS, NUMBERS)
+    reg.predict_to(files, tmp_path / "to", leaf=True, quantiles=[0.1, 0.5])
+    found = read(tmp_path / "to")
+    assert list(found) == ["prediction", "q10", "q50", "leaf"]
+    np.testing.assert_array_equal(found[["q10", "q50"]], reg.predict_quantile(ROWS, [0.1, 0.5]))
+    with pytest.raises(StorageError):  # other columns
+        reg.predict_to(files, tmp_path / "to", leaf=True, quantiles=[0.1, 0.6])
+
+
 def test_reasons_and_intervals_of_a_mean(files, tmp_path):
     reg = TreeRegressor("cart", max_depth=2).fit(ROWS, NUMBERS)
     reg.predict_to(files, tmp_path, level=0.9, reasons=1)

@@ -60,6 +60,7 @@ MAKERS = {
     "BoostedTreesClassifier": lambda: hornbeam.BoostedTreesClassifier(n_estimators=4).fit(ROWS, GRADES),
     "BoostedTreesRegressor": lambda: hornbeam.BoostedTreesRegressor(n_estimators=4).fit(ROWS, AMOUNT),
     "BoostedTreesRanker": ranker,
+    "AdaBoostClassifier": lambda: hornbeam.AdaBoostClassifier(4, max_depth=2).fit(ROWS, LABELS),
     "RuleClassifier": lambda: hornbeam.RuleClassifier(costs={("ill", "well"): 5.0}).fit(ROWS, LABELS),
     "RuleClassifier, of a fitted tree": rules_of_a_fitted_tree,
     "SmoothedClassifier": lambda: hornbeam.SmoothedClassifier(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError
 from hornbeam.plots import LeafDisplay
 
@@ -60,3 +60,26 @@ def test_many_leaves_have_no_labels_and_no_base_rate_by_default(clf):
     assert display.ax_.get_ylabel() == f"{many.tree_.n_leaves} leaves"
     with pytest.raises(ParameterError, match="positive='never'"):
         LeafDisplay.from_estimator(clf, positive="never")
+
+
+def test_leaves_of_a_number_have_densities():
+    X, y = np.repeat([[0.0], [1.0]], 100, axis=0), np.r_[np.linspace(0, 1, 100), np.linspace(8, 10, 100)]
+    model = TreeRegressor("cart", max_leaf_nodes=2, distribution=True).fit(X, y)
+    display = LeafDisplay.from_estimator(model)
+    leaves = model.leaves()
+    assert display.dots_.get_offsets().data[:, 0].tolist() == sorted(leaves.probability[:, 0].tolist())
+    assert display.base_ is None
+    first, second = (one.get_paths()[0].vertices for one in display.densities_)
+    for outline, place, values in ((first, 0, y[:100]), (second, 1, y[100:])):
+        raised = outline[outline[:, 1] > place + 0.1, 0]  # where at least an eighth of the largest density is
+        assert values.min() - 0.5 < raised.min() < raised.max() < values.max() + 0.5
+        assert outline[:, 1].max() == pytest.approx(place + 0.8)
+
+
+def test_leaves_of_a_number_need_its_distribution():
+    plain = TreeRegressor().fit([[0.0], [1.0]] * 9, [1.0, 2.0] * 9)
+    with pytest.raises(ParameterError, match="distribution=True"):
+        LeafDisplay.from_estimator(plain)
+    counted = TreeRegressor(distribution=True).fit([[0.0], [1.0]] * 9, [1.0, 2.0] * 9)
+    with pytest.raises(ParameterError, match="Leave it out"):
+        LeafDisplay.from_estimator(counted, positive=1)

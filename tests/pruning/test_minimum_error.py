@@ -49,6 +49,7 @@ def test_leaf_budgets_are_kept_and_nested(tree, n):
 
 
 @pytest.mark.parametrize("name", ["bayes-risk", "collapse", "error-based", "minimum-error"])
+@pytest.mark.filterwarnings("ignore:Bayes-risk pruning compares training frequencies")
 def test_the_estimator_takes_pruners_by_name(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

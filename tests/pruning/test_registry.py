@@ -9,10 +9,12 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import hornbeam
 from hornbeam import Tree, TreeClassifier, TreeRegressor
-from hornbeam.errors import ParameterError
+from hornbeam.errors import HornbeamWarning, ParameterError
+from hornbeam.pruning import BayesRisk
 from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.pruning.registry import PRUNERS
 from hornbeam.recipe import PRESETS
+from hornbeam.smoothing import Laplace, Raw
 from hornbeam.tree import Step, Table
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import depths
@@ -74,3 +76,42 @@ def test_every_pruner_has_the_name_of_its_step():
         pruned = pruner()(tree)
         assert pruned.history[-1].name == name
         assert np.array_equal(pruned.evidence[0], tree.evidence[0])
+
+
+def test_the_rule_of_the_note_has_a_name():
+    noisy = y ^ (np.random.default_rng(0).random(len(y)) < 0.2)
+    by_name = TreeClassifier("c4.4", pruning="bayes-risk-note").fit(X, noisy).tree_
+    rule = BayesRisk(reading="per-example", strict=True, estimate=Laplace())
+    assert by_name.digest == TreeClassifier("c4.4", pruning=rule).fit(X, noisy).tree_.digest
+    assert by_name.n_leaves < TreeClassifier("c4.4").fit(X, noisy).tree_.n_leaves
+    with pytest.raises(ParameterError, match="pruning='bayes-risk-note': expected one of"):
+        TreeRegressor(pruning="bayes-risk-note").fit(*load_diabetes(return_X_y=True))
+
+
+@pytest.mark.parametrize(
+    ("pruning", "smoothing", "removed"),
+    [
+        ("bayes-risk-note", None, "no split is removed"),
+        ("bayes-risk-note", "raw", "no split is removed"),
+        ("bayes-risk", None, "only splits that change no prediction are removed"),
+        (BayesRisk(reading="per-example", strict=True), "laplace", "no split is removed"),
+        (BayesRisk(estimate=Raw(), strict=True), "laplace", "no split is removed"),
+        (BayesRisk([[0, 1], [5, 0]]), "laplace", "only splits that change no prediction are removed"),
+        ("bayes-risk-note", "laplace", None),
+        ("bayes-risk", "auto", None),
+        (BayesRisk(reading="rate"), None, None),
+        (BayesRisk([[0, 1], [5, 0]], reading="per-example"), None, None),  # the theorem needs equal costs
+        (BayesRisk(held_out=(X, y)), None, None),
+        (BayesRisk(estimate=Laplace()), None, None),
+    ],
+)
+def test_a_rule_that_cannot_cut_warns(pruning, smoothing, removed):
+    clf = TreeClassifier("cart" if smoothing != "auto" else "default", pruning=pruning, smoothing=smoothing)
+    if removed is None:
+        clf.fit(X, y)  # a warning is an error in tests
+        return
+    whole = TreeClassifier("cart").fit(X, y).tree_
+    with pytest.warns(HornbeamWarning, match=f"never less than .* theorem.*, so {removed}"):
+        pruned = clf.fit(X, y).tree_
+    if "no split" in removed:
+        assert pruned.n_leaves == whole.n_leaves

@@ -14,6 +14,7 @@ from hornbeam.data.table import Table
 from hornbeam.smoothing import Borrowing
 from hornbeam.smoothing.distribution import N_TAILS, Distribution, RangeLevels
 from hornbeam.tree import Skeleton
+from hornbeam.tree.evidence.count import count_rows
 from support.examples import examples
 
 SPLIT = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
@@ -24,7 +25,7 @@ ONE_ROW = Borrowing(scale=0.0, prior=-10.0)  # a row with the values of each anc
 def counted(x, y, smoother=ONE_ROW, levels=NONE, bins=None, weight=None):
     table = Table.read(np.reshape(x, (-1, 1)), y, sample_weight=weight, target_kind="numeric")
     bins = TargetBins.cut(table.numeric_target.values, table.weight) if bins is None else bins
-    return Distribution.count(SPLIT, table, bins, smoother, levels)
+    return Distribution.count(count_rows(SPLIT, table), table, bins, smoother, levels)
 
 
 # ---- by hand -----------------------------------------------------------------------------------------------
@@ -186,13 +187,14 @@ def test_counts_add_up_and_do_not_depend_on_order_blocks_or_threads(seed, n, wei
     again = TargetBins.cut(shuffled.numeric_target.values, shuffled.weight)
     np.testing.assert_array_equal(again.low, bins.low)
     np.testing.assert_array_equal(again.high, bins.high)
-    found = Distribution.count(SPLIT, table, bins, ONE_ROW, NONE)
+    tree = count_rows(SPLIT, table)
+    found = Distribution.count(tree, table, bins, ONE_ROW, NONE)
     rows = np.ones(n) if weight is None else weight
     total = [rows.sum(), rows[X[:, 0] == 0].sum(), rows[X[:, 0] == 1].sum()]
     np.testing.assert_array_equal(found.tree.evidence.sum(axis=1), total)
     source = MemorySource(shuffled, block=max(1, n // 3))
     for engine in (LocalEngine(1), LocalEngine(3)):
-        assert found.recount(SPLIT, source, engine).digest == found.digest
+        assert found.recount(tree, source, engine).digest == found.digest
     assert BinnedSource(source, bins).fingerprint != source.fingerprint
 
 

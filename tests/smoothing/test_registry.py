@@ -14,8 +14,8 @@ from hornbeam import ForestClassifier, Tree, TreeClassifier, TreeRegressor
 from hornbeam.errors import ParameterError, TreeError
 from hornbeam.explain.borrowed_rows import borrowed_rows
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.smoothing import Borrowing
-from hornbeam.smoothing.registry import SMOOTHERS
+from hornbeam.smoothing import Borrowing, GradientHGS
+from hornbeam.smoothing.registry import PUBLISHED, SMOOTHERS
 from hornbeam.smoothing.replay import check_history, known_part, replay, smoothers_of
 from hornbeam.smoothing.smoother import NamedSmoother
 from hornbeam.tree import Schema, Step, Table, with_belief
@@ -141,3 +141,15 @@ def test_the_names_are_those_of_the_classes():
     for name, kind in SMOOTHERS.items():
         words = re.findall("HGS|HDP|M(?=[A-Z])|[A-Z][a-z]+", kind.__name__)
         assert "-".join(words).lower() == name
+
+
+def test_published_forms_have_names_of_their_own(tmp_path):
+    assert {name: make() for name, make in PUBLISHED.items()} == {"hgs-published": GradientHGS(prior=0.0)}
+    clf = TreeClassifier("c4.4", smoothing="hgs-published").fit(X, y)
+    assert clf.tree_.digest == TreeClassifier("c4.4", smoothing=GradientHGS(prior=0.0)).fit(X, y).tree_.digest
+    hornbeam.save(clf, tmp_path / "model.hornbeam")
+    loaded = hornbeam.load(tmp_path / "model.hornbeam")
+    assert loaded.smoothing == "hgs-published"
+    assert loaded.update(X[:5], y[:5]).tree_.history[-1].name == "gradient-hgs"
+    with pytest.raises(ParameterError, match="smoothing='hgs-published': expected one of"):
+        TreeRegressor(smoothing="hgs-published").fit(*load_diabetes(return_X_y=True))

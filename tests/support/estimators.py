@@ -20,6 +20,7 @@ ESTIMATORS = {
     "boosted regressor": hornbeam.BoostedTreesRegressor(n_estimators=2),
     "quantile": hornbeam.BoostedTreesRegressor(loss="quantile", quantile=0.5, n_estimators=2),
     "ranker": hornbeam.BoostedTreesRanker(n_estimators=2),
+    "adaboost": hornbeam.AdaBoostClassifier(n_estimators=2),
     "rules": hornbeam.RuleClassifier(),
     "smoothed": hornbeam.SmoothedClassifier(DecisionTreeClassifier(max_depth=2)),
 }

@@ -145,7 +145,8 @@ def faster_than_m_branch(paper: Paper) -> Claim:
         "HGS is about 9 times faster than M-branch on average",
         f"median {np.median(ratio):.2f} times; of the mean seconds {_means_ratio(paper, M_BRANCH):.2f} times",
         Verdict.of(bool(np.median(ratio) >= 9)),
-        "M-branch needs one sweep from the root; a program that walks the branch again for every leaf is slower.",
+        "An artefact of the authors' program: its list of the nodes of a branch is never cleared, so that every leaf "
+        "walks all earlier branches again. M-branch needs one sweep from the root.",
     )
 
 
@@ -174,8 +175,9 @@ def hdp_and_m_branch(paper: Paper) -> Claim:
     return Claim(
         "HDP is comparable to M-branch",
         f"HDP against M-branch {record}",
-        Verdict.of(record.p > LEVEL),
-        "HDP is better, not only comparable. It learns how much to borrow from the rows; M-branch has a formula.",
+        Verdict.CONFIRMED if record.p > LEVEL else Verdict.PARTLY,  # better is not the opposite of comparable
+        "HDP is better with our sampler: on 31 sets without missing values 26-1-4 (p = 6e-05). With the authors' "
+        "program it is comparable on the same sets, 20-1-10 (p = .100).",
     )
 
 
@@ -189,7 +191,8 @@ def hdp_scatter(paper: Paper) -> Claim:
         f"standard deviation {hdp:.4f} (HDP) and {m_branch:.4f} (M-branch); sets where HDP is further from HGS, "
         f"equal, nearer: {record}",
         Verdict.CONFIRMED if hdp > m_branch else Verdict.REFUTED if record.p <= LEVEL else Verdict.OPEN,
-        "HDP is between M-branch and HGS on the mean, so nearer to HGS; ours is the mean of 900 sweeps.",
+        "HDP is between M-branch and HGS on the mean, so nearer to HGS. It is so with the authors' program too: 0.0151 "
+        "and 0.0170 on 31 sets.",
     )
 
 
@@ -277,7 +280,9 @@ def hurts_forests(paper: Paper) -> Claim:
         f"mean RMSE worse with HGS from {min(worse, default=np.inf)} trees on; of 10 trees, HGS against none: "
         f"{losses.record(f'{_RF}10-hgs', f'{_RF}10')}",
         Verdict.PARTLY if hurts and worse[0] != 5 else Verdict.of(hurts),
-        "It does, but the curves cross later, after five trees; the mean of many trees is smooth without it.",
+        "It does, but the curves cross later, after five trees; the mean of many trees is smooth without it. "
+        "The forests have prior=1; with the published prior=0, on 39 sets of up to 700 rows, HGS "
+        "is worse from ten trees on.",
     )
 
 
@@ -306,7 +311,8 @@ def against_forests(paper: Paper) -> Claim:
         "; ".join(f"RF-{size}: {record}" for size, record in records.items())
         + f"; mean RMSE {_mean(losses, HGS)} against {means}",
         Verdict.PARTLY if close[0] != close[1] else Verdict.of(all(close)),
-        "scikit-learn's forests are better than one tree from seven trees on; one C4.4 tree with HGS equals five.",
+        "scikit-learn's forests are better than one tree from seven trees on; one C4.4 tree with HGS equals five. But "
+        "the mean difference is only .007 for seven trees, which may be called close.",
     )
 
 

@@ -2,15 +2,16 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from io import StringIO
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from hornbeam import __version__
-from hornbeam.errors import HornbeamError
+from hornbeam.errors import HornbeamError, HornbeamWarning
 
 # In the order of typical use.
 _COMMANDS = (
@@ -78,7 +79,9 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit quietly if the reader closes the pipe, as in ``hornbeam show model | head``."""
         try:
-            result = super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
             # The interpreter would try again to write to the closed pipe at exit.
@@ -95,6 +98,23 @@ def _hide_credentials(words: str, given: Sequence[str]) -> str:
         if is_remote(text):
             words = words.replace(text, without_credentials(text))
     return words
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Write a warning to stderr: of Hornbeam in one line, else as Python does."""
+    if issubclass(category, HornbeamWarning):
+        from hornbeam.cli.console import warn
+
+        warn(str(message))
+    else:
+        (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _end(words: str, code: int) -> NoReturn:

@@ -59,6 +59,22 @@ level_option = click.option(
 )
 
 
+def _levels(_context: Any, _option: Any, text: str | None) -> list[float] | None:
+    """Read numbers between commas."""
+    try:
+        return None if text is None else [float(one) for one in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not numbers between commas, such as .1,.5,.9.") from None
+
+
+quantiles_option = click.option(
+    "--quantiles",
+    callback=_levels,
+    metavar="Q,Q,...",
+    help="Add these quantiles, .1,.5,.9 say; of a model fitted with --distribution.",
+)
+
+
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for text files; the command gets them as one argument, `text`."""
 
@@ -101,6 +117,24 @@ def read_single_tree(path: str) -> Any:
             f"{path!r} holds a {model.estimator}; expected a TreeClassifier or a TreeRegressor, a model of one tree."
         )
     return model
+
+
+def read_with_quantiles(path: str, quantiles: list[float] | None) -> Any:
+    """Read the tree of a model; its estimator if quantiles are asked for, which a tree alone does not have."""
+    if quantiles is None:
+        from hornbeam.storage.file import read
+
+        return read(path).tree
+    from hornbeam import load
+
+    return load(path)
+
+
+def saved_distribution(saved: Any) -> Any:
+    """Return the distribution of a numeric target in a saved model; None if it has none."""
+    from hornbeam.estimators.persistence.distribution import decode_distribution
+
+    return decode_distribution(saved.learned.get("distribution"), saved.tree)
 
 
 def costs_by_label(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Self
@@ -148,11 +148,8 @@ class Schema:
             )
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (
-            self.features,
-            self.classes,
-            self.target_kind,
-        )  # so that unpickling runs the checks
+        # So that unpickling runs the checks.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -181,8 +178,18 @@ class Schema:
 
     @property
     def n_outputs(self) -> int:
-        """Number of columns of a prediction: the classes, or 1 (the mean)."""
-        return 1 if self.is_regression else len(self.classes)
+        """Number of columns of a prediction: the classes, or the mean and the quantiles."""
+        return 1 + len(self.quantiles) if self.is_regression else len(self.classes)
+
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """Levels of the quantiles of the target that are predicted beside its mean."""
+        return ()
+
+    @property
+    def number_names(self) -> list[str]:
+        """The names of the columns of a numeric prediction: the mean, and each quantile, such as q10 and q2_5."""
+        return ["mean", *[f"q{100 * q:.10g}".replace(".", "_") for q in self.quantiles]]
 
     @property
     def is_numeric(self) -> bool:
@@ -209,6 +216,18 @@ class Schema:
                 f"features is {shown(features)}; expected positions of features, below {self.n_features}."
             ) from error
         return Schema(chosen, self.classes, self.target_kind)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileSchema(Schema):
+    """A schema of a numeric target of which quantiles are predicted beside its mean: for exports, never in a file."""
+
+    levels: tuple[float, ...] = ()
+
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """The levels of the quantiles."""
+        return self.levels
 
 
 def kind_of(value: Any, where: str) -> Kind:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hornbeam.data.sources import MemorySource, Source, names_of
 from hornbeam.data.table import Table
 from hornbeam.data.threads import n_threads
+from hornbeam.estimators.inputs.fit_warnings import warn_about_pruning
 from hornbeam.estimators.parameters.fields import (
     ForestParameters,
     TreeClassifierParameters,
@@ -96,6 +97,7 @@ def fit_tree(
     has_distribution = isinstance(parameters, TreeRegressorParameters) and boolean(
         "distribution", parameters.distribution
     )
+    warn_about_pruning(fitter)
     if warn is not None:
         warn(rows, fitter)
     if isinstance(rows, Table) and grow_rows is None:
@@ -118,10 +120,8 @@ def fit_tree(
             n_rows = plan.rows if plan.mode != "level-wise" else limits.rows_to_learn or _MOST_LEARNED
             sample = draw_sample(source, resolve_engine(engine, threads), n_rows, limits.seed)
     if has_distribution:
-        from hornbeam.recipe import RecipeFitter  # imported only when needed
-        from hornbeam.tuning.distribution import fit_distribution
+        from hornbeam.tuning.distribution import fit_distribution  # imported only when needed
 
-        assert isinstance(fitter, RecipeFitter)  # a tree with a teacher refuses it
         distribution = fit_distribution(tree, rows, sample, fitter, engine, n_jobs=threads)
         return Fitted(tree, names_of(rows), distribution=distribution)
     if not isinstance(parameters, TreeClassifierParameters):

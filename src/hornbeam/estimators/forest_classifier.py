@@ -60,7 +60,10 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods, F
         the ancestors (nothing, little or much) by the squared error of out-of-bag predictions, and then a temperature
         of the averaged probabilities. Or a name that `TreeClassifier` accepts, except "cross-fitted", or a
         smoother of `hornbeam.smoothing`; None: raw frequencies. With these the temperature is 1. "auto":
-        "out-of-bag", or None without `bootstrap`.
+        "out-of-bag", or None without `bootstrap` and with ``voting="hard"``.
+    voting : {"soft", "hard"}, default="soft"
+        What is averaged: the probabilities of the trees, or their votes, 1 for the most probable class of each tree
+        ("hard": the majority vote of bagging). Votes are not smoothed.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class in the choice of splits and in `predict`, which chooses the largest probability times
         weight. Probabilities do not use it: they keep the base rate of the rows.

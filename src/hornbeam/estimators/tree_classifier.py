@@ -83,13 +83,14 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         How to estimate probabilities from the counts of a node and its ancestors. "cross-fitted" (in the preset
         ``default``) fits the strength of borrowing on held-out rows, with trees grown without them. Or "raw",
         "laplace", "m-estimate", "m-branch", "hierarchical-shrinkage", "hgs", "gradient-hgs", "leave-one-out-hgs",
-        "hdp", "borrowing", or a smoother of `hornbeam.smoothing`. None: raw frequencies.
+        "hdp", "borrowing", "hgs-published" (HGS as in its paper), or a smoother of `hornbeam.smoothing`. None: raw
+        frequencies.
     pruning : str, a pruner or None, default="auto"
-        How to prune the tree: "bayes-risk", "collapse", "cost-complexity", "error-based", "minimum-error", or a pruner
-        of `hornbeam.pruning`; None or "none": not at all. "auto" is the preset's method; with cross-fitted smoothing it
-        removes leaves by `tolerance`. "bayes-risk" uses `costs` and the smoothed probabilities. "cost-complexity" takes
-        the smallest tree within one standard error of the best in 5-fold cross-validation, by squared loss or by
-        `costs`.
+        How to prune the tree: "bayes-risk", "bayes-risk-note" (the rule of Chou's note), "collapse", "cost-complexity",
+        "error-based", "minimum-error", or a pruner of `hornbeam.pruning`; None or "none": not at all. "auto" is the
+        preset's method; with cross-fitted smoothing it removes leaves by `tolerance`. The two Bayes risks use `costs`
+        and the smoothed probabilities. "cost-complexity" takes the smallest tree within one standard error of the best
+        in 5-fold cross-validation, by squared loss or by `costs`.
     tolerance : float, default=0.0
         With cross-fitted smoothing, the smallest tree is chosen whose log loss on held-out rows is at most this share
         above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.checks import check_choice, check_share, check_whole
 from hornbeam.data.threads import n_threads
-from hornbeam.errors import ParameterError
 from hornbeam.estimators.inputs.training import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
@@ -21,6 +20,7 @@ from hornbeam.estimators.parameters.validators import resolve_seed
 from hornbeam.explain.intervals import predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.tree.route import route
+from hornbeam.tree.unwrap import distribution_of
 from hornbeam.typing import Floats, Indices
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ class TreeRegressor(
         and no ``max_leaf_nodes`` keep all.
     distribution : bool, default=False
         Whether each node also counts its rows by value of the target, for `predict_quantile`, `sample` and the ranges
-        of single rows of `predict_interval`. The tree and its means are the same; `fit` takes about twice as long. A
-        tree with a teacher cannot have it.
+        of single rows of `predict_interval`. The tree and its means are the same; `fit` takes about twice as long, and
+        six times with a teacher, which is fitted again without each of five folds: it must be "ensemble".
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
         random, and the order of the rows does not matter.
@@ -227,8 +227,8 @@ class TreeRegressor(
         for one in q if many else [q]:
             check_share("q", one)
         levels = np.array(q if many else [q], np.float64)
-        distribution, node = self._distribution_at(X, "predict_quantile")
-        found = distribution.quantiles(node, levels)
+        distribution, node, shift = self._distribution_at(X, "predict_quantile")
+        found = distribution.quantiles(node, levels) + shift[:, None]
         return found if many else found[:, 0]
 
     def sample(self, X: Any, n: int = 1, *, random_state: Any = None) -> Floats:
@@ -256,9 +256,9 @@ class TreeRegressor(
         array([[3., 2., 1., 1., 9., 9.]])
         """
         check_whole("n", n, 1)
-        distribution, node = self._distribution_at(X, "sample")
+        distribution, node, shift = self._distribution_at(X, "sample")
         uniform = np.random.default_rng(resolve_seed(random_state)).random((len(node), n))
-        return distribution.sample(node, uniform)
+        return distribution.sample(node, uniform) + shift[:, None]
 
     @accepts_source
     def predict_interval(
@@ -304,22 +304,23 @@ class TreeRegressor(
         check_choice("kind", kind, ("mean", "row"))
         if kind == "row":
             check_share("level", level)
-            distribution, node = self._distribution_at(X, "kind='row'")
-            return distribution.interval(node, level)
+            distribution, node, shift = self._distribution_at(X, "kind='row'")
+            low, high = distribution.interval(node, level)
+            return low + shift, high + shift
         table = self._read(X)
         low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
         return low[:, 0], high[:, 0]
 
-    def _distribution_at(self, X: Any, what: str) -> tuple[Distribution, Indices]:
-        """Return the distribution, and the node where each row stops."""
+    def _distribution_at(self, X: Any, what: str) -> tuple[Distribution, Indices, Floats]:
+        """Return the distribution, the node where each row stops, and the shift of each row by its terms."""
         check_is_fitted(self, "tree_")
-        distribution = self._distribution
-        if distribution is None:
-            raise ParameterError(
-                f"{what} needs the distribution of the target, which this tree has not counted; expected a tree that "
-                "was fitted with distribution=True."
-            )
-        return distribution, route(distribution.tree.skeleton, self._read(X), n_threads(self.n_jobs))
+        distribution: Distribution = distribution_of(self, what)
+        table, n_jobs = self._read(X), n_threads(self.n_jobs)
+        return (
+            distribution,
+            route(distribution.tree.skeleton, table, n_jobs),
+            distribution.shift(table, n_jobs),
+        )
 
     def leaves(
         self, *, level: float = 0.9, by: Literal["node", "risk"] = "node", inner: bool = False
@@ -329,7 +330,8 @@ class TreeRegressor(
         Parameters
         ----------
         level : float, default=0.9
-            Probability with which each interval is to contain the true mean.
+            Probability with which each interval is to contain the true mean; and the share of single rows in their
+            range, with ``distribution=True``.
         by : {"node", "risk"}, default="node"
             The order: by node number, or by falling mean.
         inner : bool, default=False
@@ -350,7 +352,7 @@ class TreeRegressor(
         1     1     2         1.5  x0 ≤ 2.5
         """
         check_is_fitted(self, "tree_")
-        return leaves(self.tree_, level, by=by, inner=inner)
+        return leaves(self.tree_, level, by=by, inner=inner, distribution=self._distribution)
 
     def cost_complexity_path(self) -> CostComplexityPath:
         """Find every penalty per leaf at which cost-complexity pruning of the tree changes it.

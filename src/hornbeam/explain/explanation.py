@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import isnan
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from math import isinf, isnan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from hornbeam.data.table import Table
 from hornbeam.explain.intervals import predict_interval, stops
 from hornbeam.explain.path import DecisionPath, paths
 from hornbeam.explain.reasons import Reason, reasons
+from hornbeam.export.wording import range_text
 from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
@@ -24,9 +25,48 @@ from hornbeam.tree.walk import with_ancestors
 from hornbeam.tree.words import label_text, mean_text, plain_label, pluralise, probability_text
 from hornbeam.typing import Label
 
+if TYPE_CHECKING:
+    from hornbeam.smoothing.distribution import Distribution
+
 _MOST_ROWS = 10  # printed
 _MOST_PATHS = 5  # printed for a row with many paths
+_OF_RANGES = ("low", "median", "high")
 _MOST_SOURCES = 4  # of borrowed rows, printed for one node
+
+
+@dataclass(frozen=True, slots=True)
+class RowRange:
+    """The range of single rows like one row, from the distribution of a numeric target.
+
+    Parameters
+    ----------
+    low, median, high : float
+        Bounds of the range, and the value that half of such rows do not exceed; infinite with too few rows.
+    level : float
+        Share of rows in the range.
+    rows, borrowed : float
+        Own rows of the node that were counted, and rows that it borrowed from its ancestors.
+
+    Examples
+    --------
+    >>> print(RowRange(8.0, 10.0, 14.0, 0.8, 120.0, 14.0))
+    80 % of such rows between 8 and 14, half of them 10 or less; own 120 rows, borrowed 14
+    """
+
+    low: float
+    median: float
+    high: float
+    level: float
+    rows: float
+    borrowed: float
+
+    def __str__(self) -> str:
+        words = range_text(self.low, self.median, self.high, self.level)
+        return f"{words}; own {self.rows:.6g} rows, borrowed {self.borrowed:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON; None for an infinite bound."""
+        return {name: None if isinf(value) else value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,6 +89,9 @@ class Explanation:
         The path of the row; several, each with its `share`, if missing values were distributed over children. A path
         has `steps`, `end` (where it stops, as text), `borrowed_from` and the `terms` of its nodes. A step has
         `node`, `condition`, `value`, `rows`, `counts`, `probability`, `low`, `high` and `borrowed`.
+    row_range : RowRange, optional
+        The range of single rows, of a model that was fitted with ``distribution=True``: `low`, `median`, `high`,
+        `level`, and the `rows` and `borrowed` rows that were counted.
 
     See Also
     --------
@@ -75,6 +118,7 @@ class Explanation:
     high: tuple[float, ...]
     level: float
     paths: tuple[DecisionPath, ...]
+    row_range: RowRange | None = None
 
     def reasons(self, *, positive: Any = None, n: int | None = None) -> tuple[Reason, ...]:
         """List how far each feature moved the probability of a class, or the mean.
@@ -119,7 +163,7 @@ class Explanation:
         for path in sorted(self.paths, key=lambda path: -path.share):
             share = f"{100 * path.share:.1f} % of the row: " if path.share < 1 else ""
             grid = _path_grid(path, k if self.classes else None, self.level)
-            tables.append(replace(grid, caption=share + self._caption(k)).html())
+            tables.append(replace(grid, caption=share + "; ".join([self._caption(k), *self._range])).html())
         return "".join(tables)
 
     def to_text(self, *, positive: Any = None) -> str:
@@ -145,7 +189,11 @@ class Explanation:
         other = self.classes and self.classes[k] != self.prediction
         predicted = f"; taken for {label_text(self.prediction)}" if other else ""
         paths = _path_text(self.paths, k if self.classes else None, self.level)
-        return "\n".join([self._caption(k) + predicted, *paths])
+        return "\n".join([self._caption(k) + predicted, *self._range, *paths])
+
+    @property
+    def _range(self) -> list[str]:
+        return [] if self.row_range is None else [str(self.row_range)]
 
     def _caption(self, k: int) -> str:
         number = probability_text if self.classes else mean_text
@@ -176,6 +224,7 @@ class Explanation:
             "low": list(self.low),
             "high": list(self.high),
             "level": self.level,
+            **({} if self.row_range is None else {"row_range": self.row_range.to_dict()}),
             "paths": [path.to_dict() for path in self.paths],
             "reasons": [reason.to_dict() for reason in self.reasons()],
         }
@@ -190,6 +239,8 @@ class Explanations(Result[Explanation]):
     table : Table
     level : float, default 0.9
         Level of the intervals.
+    distribution : Distribution, optional
+        The distribution of a numeric target, for the ranges of single rows.
 
     Examples
     --------
@@ -200,7 +251,9 @@ class Explanations(Result[Explanation]):
     (2, ['yes', 'no'])
     """
 
-    def __init__(self, tree: Tree, table: Table, level: float = 0.9) -> None:
+    def __init__(
+        self, tree: Tree, table: Table, level: float = 0.9, distribution: Distribution | None = None
+    ) -> None:
         self._tree, self._level = tree, level
         self._table = table.take(np.arange(table.n_rows))  # a copy: the caller may change the rows
         self._low, self._high = predict_interval(tree, table, level)
@@ -210,6 +263,7 @@ class Explanations(Result[Explanation]):
         self._probability = predict_rows(tree, table)
         self._codes = None if tree.is_regression else decide_rows(tree, table)
         self._shares = child_shares(tree, nodes)
+        self._ranges = None if distribution is None else _row_ranges(distribution, tree, self._table, level)
 
     __iter__ = Sequence.__iter__
 
@@ -231,6 +285,7 @@ class Explanations(Result[Explanation]):
                 self._shares,
                 self._bounds,
             ),
+            row_range=None if self._ranges is None else self._ranges[at],
         )
 
     def __repr__(self) -> str:
@@ -263,13 +318,30 @@ class Explanations(Result[Explanation]):
             columns["prediction"] = [classes[code] for code in self._codes.tolist()]
             columns |= by_class("p", classes, self._probability)
         columns |= by_class("low", classes, self._low) | by_class("high", classes, self._high)
+        if self._ranges is not None:
+            columns |= {f"row_{name}": [getattr(one, name) for one in self._ranges] for name in _OF_RANGES}
         ends = [max(row.paths, key=lambda path: path.share).steps[-1].node for row in self]
         return columns | {"leaf": ends, "reasons": ["; ".join(map(str, row.reasons())) for row in self]}
 
 
-def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
+def explain(
+    tree: Tree, table: Table, level: float = 0.9, distribution: Distribution | None = None
+) -> Explanations:
     """Explain the predictions of rows, with intervals of this level."""
-    return Explanations(tree, table, level)
+    return Explanations(tree, table, level, distribution)
+
+
+def _row_ranges(distribution: Distribution, tree: Tree, table: Table, level: float) -> list[RowRange]:
+    node, counts = route(tree.skeleton, table), distribution.tree
+    numbers = zip(
+        (distribution.ranges(node, level) + distribution.shift(table)[:, None]).tolist(),
+        counts.weight_in_rows[node].tolist(),
+        counts.borrowed[node].tolist(),
+        strict=True,
+    )
+    return [
+        RowRange(low, median, high, level, rows, borrowed) for (low, median, high), rows, borrowed in numbers
+    ]
 
 
 def _path_text(paths: Sequence[DecisionPath], k: int | None, level: float) -> Iterator[str]:

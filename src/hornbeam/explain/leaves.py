@@ -1,7 +1,9 @@
 """The leaf table: rows, rates, intervals and the rule of each leaf."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +11,16 @@ from numpy.typing import NDArray
 from hornbeam.checks import check_choice, check_flags
 from hornbeam.errors import ParameterError
 from hornbeam.export.slope_text import path_terms_texts, terms_above, terms_text
-from hornbeam.export.wording import interval_text, prediction_text, rule_texts
+from hornbeam.export.wording import interval_text, prediction_text, range_text, rule_texts
 from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.tree.words import label_text, pluralise, probability_head
 from hornbeam.typing import Counts, Floats, Label
+
+if TYPE_CHECKING:
+    from hornbeam.smoothing.distribution import Distribution
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,6 +44,8 @@ class Leaves(Result[dict[str, Any]]):
         (n_leaves, 1). Terms are not in them: they are the values at the centres of the terms.
     tree : Tree
         The tree of these leaves.
+    row_range : ndarray of float64 of shape (n_leaves, 3), optional
+        Lower bound, median and upper bound of single rows, if the model was fitted with ``distribution=True``.
     code : int, optional
         Position in `classes` of the class of interest, whose rates are printed. If not given, each line has the rates
         of the predicted class of the leaf.
@@ -64,6 +71,7 @@ class Leaves(Result[dict[str, Any]]):
     high: Floats
     tree: Tree
     code: int | None = None
+    row_range: Floats | None = None
 
     @property
     def rule(self) -> list[str]:
@@ -94,7 +102,8 @@ class Leaves(Result[dict[str, Any]]):
 
         ``prediction`` is the predicted class. The frequency, the probability and the bounds of each class are
         ``raw_<class>``, ``p_<class>``, ``low_<class>`` and ``high_<class>``. For a numeric target ``prediction`` is the
-        mean, beside ``raw``, ``low`` and ``high``. ``terms`` is there if the tree has slopes.
+        mean, beside ``raw``, ``low`` and ``high``; with a distribution also ``row_low``, ``row_median`` and
+        ``row_high``. ``terms`` is there if the tree has slopes.
 
         Examples
         --------
@@ -117,6 +126,9 @@ class Leaves(Result[dict[str, Any]]):
             columns |= by_class("p", self.classes, self.probability)
         for name in ("raw", "low", "high"):
             columns |= by_class(name, self.classes, getattr(self, name))
+        if self.row_range is not None:
+            names = ("row_low", "row_median", "row_high")
+            columns |= dict(zip(names, self.row_range.T.tolist(), strict=True))
         return columns
 
     def as_rules(self) -> str:
@@ -146,9 +158,16 @@ class Leaves(Result[dict[str, Any]]):
             lines += [
                 f"{at + 1}. if {rule}",
                 f"{indent}then {prediction} ({bounds}); {pluralise(self.rows.item(at), 'row')}",
+                *(f"{indent}     {words}" for words in self._range_texts[at : at + 1]),
                 *(f"{indent}     {term}" for term in terms),
             ]
         return "\n".join(lines)
+
+    @property
+    def _range_texts(self) -> list[str]:
+        if self.row_range is None:
+            return []
+        return [range_text(low, median, high, self.level) for low, median, high in self.row_range.tolist()]
 
     @property
     def _own_terms(self) -> list[list[str]]:
@@ -158,6 +177,13 @@ class Leaves(Result[dict[str, Any]]):
     def _shared_terms(self) -> list[str]:
         """The terms of nodes above that have no line of their own."""
         return terms_above(self.tree, self.node.tolist(), self.code)
+
+    def _range_columns(self, width: int) -> dict[str, list[str]]:
+        if self.row_range is None:
+            return {}
+        low, median, high = ([f"{value:.5g}" for value in column] for column in self.row_range.T.tolist())
+        ranges = [f"{a:>{width}} to {b:<{width}}" for a, b in zip(low, high, strict=True)]
+        return {f"{'median':>{width}}": median, f"{f'{100 * self.level:g} % of rows':>15}": ranges}
 
     def __len__(self) -> int:
         return len(self.node)
@@ -195,11 +221,12 @@ class Leaves(Result[dict[str, Any]]):
             f"{'raw':>{width}}": raw,
             f"{'smoothed':>{width}}": smoothed,
             f"{f'{100 * self.level:g} % interval':>15}": bounds,
+            **self._range_columns(width),
             "rule": [
                 "\n".join([rule, *terms]) for rule, terms in zip(self.rule, self._own_terms, strict=True)
             ],
         }
-        align = ">>><>>><" if self.classes else ">>>>>><"
+        align = ">>><>>><" if self.classes else ">" * (len(columns) - 1) + "<"
         rows = list(zip(*columns.values(), strict=True))
         return Grid(caption, list(columns), rows, align, "\n".join(self._shared_terms))
 
@@ -208,6 +235,7 @@ def leaves(
     tree: Tree,
     level: float = 0.9,
     *,
+    distribution: Distribution | None = None,
     inner: bool = False,
     positive: Label | None = None,
     by: Literal["node", "risk"] = "node",
@@ -233,6 +261,7 @@ def leaves(
         high=high,
         tree=tree,
         code=code,
+        row_range=None if distribution is None else distribution.ranges(node.astype(np.int32), level),
     )
 
 

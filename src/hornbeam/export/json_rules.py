@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -15,7 +16,7 @@ from hornbeam.export.source.vectors import TestVectors
 from hornbeam.kernels.elementary import log
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 from hornbeam.tree.words import plain_label
 
 type _Conditions = list[dict[str, Any]]
@@ -34,11 +35,17 @@ _READING_SLOPES = (
     "is that of the feature, at least low and at most high; of an ordinal feature its position among the categories, "
     "beginning with 0; with a category, 1 if the value is that category, else 0. A slope whose value is missing is "
     "left out. The probabilities are exp(score) divided by their sum, and the class without costs is the first of the "
-    "largest score. A mean is the mean plus the slopes."
+    "largest score. A mean, or a quantile, is the number of the rule plus the slopes."
 )
 
 
-def to_json(model: Tree | HasTree, *, indent: int | None = None, vectors: Any = None) -> str:
+def to_json(
+    model: Tree | HasTree,
+    *,
+    indent: int | None = None,
+    quantiles: Sequence[float] | None = None,
+    vectors: Any = None,
+) -> str:
     """Write a tree as a list of rules in JSON: one for each node where rows can stop.
 
     Parameters
@@ -46,6 +53,9 @@ def to_json(model: Tree | HasTree, *, indent: int | None = None, vectors: Any = 
     model : Tree, or fitted TreeClassifier or TreeRegressor
     indent : int, optional
         Spaces of indentation; default one line.
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: the quantiles of `TreeRegressor.predict_quantile`, beside the mean, of a
+        `TreeRegressor` that was fitted with ``distribution=True``.
     vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the rules, each with its node and probabilities, or mean.
 
@@ -72,7 +82,7 @@ def to_json(model: Tree | HasTree, *, indent: int | None = None, vectors: Any = 
     [{'feature': 'x0', 'above': 0.5}] [0.2, 0.8]
     [{'feature': 'x0', 'missing': 1}] [0.5, 0.5]
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     check_whole("indent", indent, 0, none="one line")
     check_path_tests(tree, "JSON")
     schema = tree.schema
@@ -83,6 +93,7 @@ def to_json(model: Tree | HasTree, *, indent: int | None = None, vectors: Any = 
         "reading": _READING + _READING_SLOPES * (len(tree.slopes) > 0),
         "features": json_features(schema),
         **({} if tree.is_regression else {"classes": [json_value(label) for label in schema.classes]}),
+        **({"quantiles": list(schema.quantiles)} if schema.quantiles else {}),
         "rules": _rules(tree),
     }
     if vectors is not None:
@@ -173,7 +184,8 @@ def _slopes(tree: Tree, node: int) -> dict[str, Any]:
         feature = tree.schema.features[at]
         of = {"category": json_value(feature.categories[category])} if category >= 0 else {}
         limits = {"low": low, "high": high, "centre": centre}
-        written.append({"feature": feature.name, **of, **limits, "slope": slope})
+        own = slope[:1] if tree.is_regression else slope  # quantiles have that of the mean
+        written.append({"feature": feature.name, **of, **limits, "slope": own})
     if not written:
         return {}
     if tree.is_regression:
@@ -183,7 +195,9 @@ def _slopes(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def _prediction(tree: Tree, belief: list[float]) -> dict[str, Any]:
-    return {"mean": belief[0]} if tree.is_regression else {"probabilities": belief}
+    if not tree.is_regression:
+        return {"probabilities": belief}
+    return {"mean": belief[0], **({"quantiles": belief[1:]} if tree.schema.quantiles else {})}
 
 
 def json_features(schema: Schema) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from math import isnan
+from math import inf, isnan
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def prediction_text(
     decimals.
     """
     if tree.is_regression:
-        return "", mean_text(tree.belief.item(node), decimals)
+        return "", mean_text(tree.belief.item(node, 0), decimals)
     decided = tree.decided.item(node)
     name = label_text(tree.schema.classes[decided])
     probability = probability_text(tree.belief.item(node, decided if code is None else code), decimals)
@@ -166,9 +166,10 @@ def evidence_text(tree: Tree, node: int, classes: list[str]) -> str:
     if tree.is_regression:
         deviation = variances(tree.evidence[node : node + 1], tree.unit).item() ** 0.5
         amount = _amount(counts[0], unit)
-        return (
+        found = (
             f"{amount} row{'s' * (amount != '1')}, deviation {deviation:.4g}" if counts[0] else "no evidence"
         )
+        return ", ".join([found, *quantile_texts(tree, node)])
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
     if not order:
         return "no evidence"
@@ -177,6 +178,20 @@ def evidence_text(tree: Tree, node: int, classes: list[str]) -> str:
     if rest:
         listed.append(f"{_amount(counts[rest].sum(), unit)} of {len(rest)} more classes")
     return ", ".join(listed)
+
+
+def range_text(low: float, median: float, high: float, level: float) -> str:
+    """Write the range of single rows and their median."""
+    half = f"half of them {mean_text(median)} or less"
+    if low == -inf:
+        return f"too few rows for a range of {100 * level:g} %, {half}"
+    return f"{100 * level:g} % of such rows between {mean_text(low)} and {mean_text(high)}, {half}"
+
+
+def quantile_texts(tree: Tree, node: int) -> list[str]:
+    """Write the quantiles of a node, if its tree has any: "10 % 8", "50 % 10.2"."""
+    values = zip(tree.schema.quantiles, tree.belief[node, 1:].tolist(), strict=False)
+    return [f"{100 * level:.10g} % {mean_text(value, 2)}" for level, value in values]
 
 
 def _amount(steps: np.int64, unit: float) -> str:

@@ -1,21 +1,27 @@
-"""The leaves of a tree by probability, with intervals."""
+"""The leaves of a tree by probability or mean, with intervals and densities."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from hornbeam.checks import check_flags
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, fitted_tree, legend
 from hornbeam.tree.decision import class_number
-from hornbeam.typing import Label
+from hornbeam.tree.unwrap import distribution_of
+from hornbeam.typing import Floats, Label
 
 _MAX_LABELLED = 30  # leaves; of more, the number of rows is not written
+_STEPS, _PARTS = 400, 40  # quantiles of a density, and parts of the axis
+_LEFT_OUT = 0.5  # per cent of the rows of all leaves on each side, which would make the axis long
 
 
 class LeafDisplay:
     """The leaves in the order of their probability, with intervals; the size of a dot is the number of rows.
+
+    Those of a numeric target are in the order of their mean, each with the density of its rows: the model must be
+    fitted with ``distribution=True``.
 
     Parameters
     ----------
@@ -25,6 +31,8 @@ class LeafDisplay:
         Share of the class in all rows, drawn as a line.
     positive : label, optional
         The class of interest; the last one if not given.
+    quantiles : ndarray of float64 of shape (n_leaves, m), optional
+        Of a numeric target: the values that parts of the rows of each leaf do not exceed, for m even steps from 0 to 1.
 
     Attributes
     ----------
@@ -32,6 +40,8 @@ class LeafDisplay:
         The axes and figure of `plot`.
     dots_, bands_, rings_, base_ : matplotlib artists
         Probabilities, intervals, raw rates and the line of the base rate; None if not drawn.
+    densities_ : list of matplotlib artists
+        The densities of the leaves; empty for classes.
 
     Examples
     --------
@@ -44,11 +54,19 @@ class LeafDisplay:
     """
 
     def __init__(
-        self, leaves: Leaves, *, base_rate: float | None = None, positive: Label | None = None
+        self,
+        leaves: Leaves,
+        *,
+        base_rate: float | None = None,
+        positive: Label | None = None,
+        quantiles: Floats | None = None,
     ) -> None:
         self.leaves = leaves
         self.base_rate = base_rate
-        self.positive = leaves.classes[class_number(leaves.classes, positive)]
+        self.quantiles = quantiles
+        self.positive = (
+            None if quantiles is not None else leaves.classes[class_number(leaves.classes, positive)]
+        )
 
     @classmethod
     def from_estimator(
@@ -64,7 +82,7 @@ class LeafDisplay:
 
         Parameters
         ----------
-        estimator : TreeClassifier or Tree
+        estimator : TreeClassifier, Tree, or TreeRegressor with ``distribution=True``
             Fitted.
         positive : label, optional
             The class of interest; the last one if not given.
@@ -81,10 +99,17 @@ class LeafDisplay:
         """
         tree = fitted_tree(estimator)
         if tree.is_regression:
-            raise ParameterError(
-                "the target of the tree is numeric, and the leaves are drawn with the rates of a class; expected a "
-                "tree of classes. Draw a regression tree with TreeDisplay."
+            if positive is not None:
+                raise ParameterError(
+                    f"positive={shown(positive)}: the target of the tree is numeric; expected a tree of classes. Leave "
+                    "it out."
+                )
+            distribution = distribution_of(estimator, "a plot of leaves with a number")
+            found = leaves(tree, level)
+            quantiles = distribution.quantiles(
+                found.node.astype(np.int32), (np.arange(_STEPS) + 0.5) / _STEPS
             )
+            return cls(found, quantiles=quantiles).plot(ax, **settings)
         counts = tree.evidence[0]
         rate = float(counts[class_number(tree.schema.classes, positive)] / max(1, counts.sum()))
         return cls(leaves(tree, level), base_rate=rate, positive=positive).plot(ax, **settings)
@@ -107,7 +132,8 @@ class LeafDisplay:
             Itself.
         """
         check_flags(raw=raw)
-        n, k = len(self.leaves), list(self.leaves.classes).index(self.positive)
+        n = len(self.leaves)
+        k = list(self.leaves.classes).index(self.positive) if self.quantiles is None else 0
         ax = axes(ax, size=(6.4, max(2.6, 1.2 + 0.22 * n) if n <= _MAX_LABELLED else 6.0))
         order = np.argsort(self.leaves.probability[:, k], kind="stable")
         smoothed, low, high = (
@@ -121,6 +147,7 @@ class LeafDisplay:
             rates = self.leaves.raw[order, k]
             ring = {"s": 24, "facecolors": "none", "edgecolors": COLORS[1], "linewidths": 1.0}
             self.rings_ = ax.scatter(rates, place, zorder=3, label="raw rate of the leaf", **ring)
+        self.densities_ = [] if self.quantiles is None else _draw_densities(ax, self.quantiles[order])
         area = 10 + 150 * rows / max(1, int(rows.max()))
         style = {
             "color": COLORS[0],
@@ -128,14 +155,19 @@ class LeafDisplay:
             "edgecolors": "white",
             "zorder": 4,
         }
-        label = f"smoothed probability, {100 * self.leaves.level:g} % interval; size: rows"
+        what = "mean" if self.quantiles is not None else "probability"
+        label = f"smoothed {what}, {100 * self.leaves.level:g} % interval; size: rows"
         self.dots_ = ax.scatter(smoothed, place, s=area, label=label, **style | dots)
         self.base_ = None
         if self.base_rate is not None:
             line = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1}
             self.base_ = ax.axvline(self.base_rate, label=f"base rate {self.base_rate:.2f}", **line)
-        ax.set_xlabel(f"probability of {self.positive}", **VERBATIM)
-        ax.set(xlim=(-0.03, 1.03), ylim=(-0.8, n - 0.2))
+        if self.quantiles is None:
+            ax.set_xlabel(f"probability of {self.positive}", **VERBATIM)
+            ax.set(xlim=(-0.03, 1.03))
+        else:
+            ax.set_xlabel("target: mean of the leaf, and density of its rows")
+        ax.set(ylim=(-0.8, n - 0.2))
         if n <= _MAX_LABELLED:
             ax.set_yticks(place, [f"{count:,}" for count in rows])
             ax.set_ylabel("rows of the leaf")
@@ -145,3 +177,14 @@ class LeafDisplay:
         legend(ax, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize="small", markerscale=0.5)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _draw_densities(ax: Any, quantiles: Floats) -> list[Any]:
+    """Draw the density of each leaf above its line, all on one scale of the height of a line."""
+    low, high = np.percentile(quantiles, [_LEFT_OUT, 100 - _LEFT_OUT])
+    ends = np.linspace(low, high if high > low else low + 1.0, _PARTS + 1)
+    counts = np.stack([np.histogram(values, ends)[0] for values in quantiles])
+    heights = 0.8 * counts / counts.max(axis=1, keepdims=True).clip(1)
+    style = {"color": GREY, "alpha": 0.25, "linewidth": 0.0, "step": "mid", "zorder": 1}
+    middle = (ends[:-1] + ends[1:]) / 2
+    return [ax.fill_between(middle, place, place + height, **style) for place, height in enumerate(heights)]

@@ -114,6 +114,13 @@ class BayesRisk(NamedPruner):
                 self, "costs", self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
             )
 
+    @property
+    def compares_frequencies(self) -> bool:
+        """Whether it compares training frequencies, from which the risk of a node is never less than its leaves'."""
+        raw = self.estimate is None or getattr(self.estimate, "name", None) == "raw"
+        concave = self.reading == "bayes" or (self.reading == "per-example" and self.costs is None)
+        return raw and concave and self.held_out is None
+
     def _with_threads(self, n_threads: int) -> Self:
         """Return the pruner that shares a frontier among threads; with few classes they cost more than they save."""
         pruner = replace(self)

@@ -4,8 +4,8 @@ Rows that stop at an inner node, with a category never seen or a missing value w
 that node whether or not its subtree is kept, so their cost counts on both sides.
 
 The decision on a node depends on its children alone, so all nodes of one height, a frontier, can be processed in
-parallel, one height after the other (Chou, Bayes Risk Pruning, 2021, section 4). So can all nodes of one level, the
-deepest first: threads share levels, which are contiguous in memory, where a frontier has nodes from everywhere.
+parallel, one height after the other (Chou, Bayes Risk Pruning, 2021, section 4). So can all nodes of one depth, the
+deepest first, in as many rounds: threads share these levels, which are contiguous in memory.
 """
 
 from dataclasses import dataclass

@@ -19,6 +19,7 @@ from hornbeam.reporting.sections.earlier import earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import NO_MEDIANS, feature_grid
 from hornbeam.reporting.sections.groups import group_grid, group_text
 from hornbeam.reporting.sections.provenance import setting_text
+from hornbeam.reporting.sections.ranges import range_grids, range_text
 from hornbeam.reporting.sections.reliability import rule_sentence
 from hornbeam.reporting.sections.scores import scores_of
 from hornbeam.reporting.sections.stability import as_stability
@@ -194,6 +195,9 @@ def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Sco
     blocks.append(Grid("Scores", heads, rows).markdown())
     if reported.tree.n_classes > 2:
         blocks.append(class_grid(reported, scored).markdown())
+    if reported.distribution is not None:
+        blocks += ["### Ranges of single rows", range_text()[0]]
+        blocks += [grid.markdown() for grid in range_grids(reported, scored)]
     return blocks
 
 

@@ -107,6 +107,30 @@ def net_benefits(thresholds: Floats, curves: Sequence[Floats], every: Floats, la
     )
 
 
+def histogram(shares: Floats, label: str) -> Markup:
+    """Draw shares of rows in equal parts of the scale from 0 to 1; the dotted line is that of equal shares."""
+    across, down, equal = _LEFT + _SIDE + 12, _TOP + _SIDE + 40, 1 / len(shares)
+    highest = max(2 * equal, 1.05 * float(shares.max()))
+    step = next(step for step in _STEPS if highest < 6 * step)
+    ticks = [step * at for at in range(int(highest / step) + 1)]
+    bars = [
+        f"M{_x((at + 0.1) * equal):.1f} {_y(0):g}V{_y(share / highest):.1f}H{_x((at + 0.9) * equal):.1f}V{_y(0):g}Z"
+        for at, share in enumerate(shares.tolist())
+    ]
+    grid = "".join(f"M{_x(0):g} {_y(t / highest):.1f}H{_x(1):g}" for t in ticks)
+    parts = [
+        element("path", class_="grid", d=grid),
+        *(_text(_x(t), _TOP + _SIDE + 18, f"{t:g}", "middle") for t in _TICKS),
+        *(_text(_LEFT - 7, _y(t / highest) + 4, f"{t:g}", "end") for t in ticks),
+        element("path", class_="bars", d="".join(bars)),
+        element("path", class_="ideal", d=f"M{_x(0):g} {_y(equal / highest):.1f}H{_x(1):g}"),
+        _text(_LEFT + _SIDE / 2, down - 4, "predicted probability of smaller values", "middle"),
+    ]
+    return element(
+        "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
+    )
+
+
 def line_key(number: int | None) -> Markup:
     """Draw the line of a model, or of alerts for every row, for a legend."""
     kind = "every" if number is None else "line"

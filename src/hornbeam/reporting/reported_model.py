@@ -9,6 +9,7 @@ from typing import Any, Self
 from hornbeam.data.table import Table
 from hornbeam.estimators.persistence.parameters import without_unset
 from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
+from hornbeam.smoothing.distribution import Distribution
 from hornbeam.tree.decision import Costs, class_code
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import single_tree, unwrap
@@ -21,6 +22,7 @@ class ReportedModel:
     `read` reads X and y as the estimator does, `kind` is the name of its class, `settings` are its parameters.
     `positive` is the code of the class of interest: the one asked for, else the second of two classes. `reading`: how
     another library that grew the tree reads rows. `prepares`: steps of a pipeline change the rows before.
+    `distribution` is that of a numeric target, if the estimator has one.
     """
 
     tree: Tree
@@ -30,6 +32,7 @@ class ReportedModel:
     positive: int | None = None
     reading: InputConventions | None = None
     prepares: bool = False
+    distribution: Distribution | None = None
 
     @classmethod
     def of(cls, model: Any, positive: Any = None) -> Self:
@@ -48,7 +51,12 @@ class ReportedModel:
             return cls(tree, reading.read, kind, _settings(model), _code(tree, positive), reading)
         tree = single_tree(model)
         return cls(
-            tree, getattr(model, "_read", _reader(tree)), kind, _settings(model), _code(tree, positive)
+            tree,
+            getattr(model, "_read", _reader(tree)),
+            kind,
+            _settings(model),
+            _code(tree, positive),
+            distribution=getattr(model, "_distribution", None),
         )
 
     @property

@@ -22,6 +22,7 @@ from hornbeam.reporting.sections.earlier import earlier_section
 from hornbeam.reporting.sections.features import feature_section
 from hornbeam.reporting.sections.groups import group_section
 from hornbeam.reporting.sections.provenance import provenance_section
+from hornbeam.reporting.sections.ranges import range_section
 from hornbeam.reporting.sections.reliability import calibration_section, decision_section, thresholds
 from hornbeam.reporting.sections.scores import score_section, scores_of
 from hornbeam.reporting.sections.stability import as_stability, stability_section
@@ -61,6 +62,7 @@ _SECTIONS: tuple[tuple[str, str, Callable[[_Facts], Markup | None]], ...] = (
     ("row", "Try a row", lambda of: row_section(of.reported)),
     ("ranking", "ROC and deciles", lambda of: discrimination_section(of.reported, of.scored)),
     ("calibration", "Calibration", lambda of: calibration_section(of.reported, of.scored)),
+    ("ranges", "Ranges", lambda of: range_section(of.reported, of.scored)),
     ("decisions", "Decisions", lambda of: decision_section(of.reported, of.scored)),
     ("groups", "Groups", lambda of: group_section(of.reported, of.scored)),
     ("earlier", "Earlier model", lambda of: earlier_section(of.reported, of.scored)),

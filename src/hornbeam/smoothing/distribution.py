@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.target_bins import BinnedSource, TargetBins
 from hornbeam.data.engine import Engine
+from hornbeam.data.schema import QuantileSchema
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.tree.evidence.count import count_at_nodes
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.route import sums_of_terms
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats, Indices
 
@@ -102,17 +104,20 @@ class Distribution:
         The shares that each node borrows from its ancestors, fitted on held-out rows.
     levels : RangeLevels
         The levels of ranges for single rows.
+    terms : Tree, optional
+        The fitted tree, if it has terms: the values of a node are those of the target minus the terms of each row.
     """
 
     bins: TargetBins
     tree: Tree
     smoother: Borrowing
     levels: RangeLevels
+    terms: Tree | None = None
 
     @classmethod
     def count(
         cls,
-        skeleton: Skeleton,
+        fitted: Tree,
         rows: Table | Source,
         bins: TargetBins,
         smoother: Borrowing,
@@ -120,14 +125,22 @@ class Distribution:
         engine: Engine | None = None,
     ) -> Self:
         """Count rows with a numeric target at the nodes of a tree; those of a source by one reduce."""
-        binned = bins.table(rows) if isinstance(rows, Table) else BinnedSource(rows, bins)
+        terms, skeleton = with_terms(fitted), fitted.skeleton
+        if isinstance(rows, Table):
+            binned: Table | BinnedSource = bins.table(rows, terms_of_rows(terms, rows))
+        else:
+            binned = BinnedSource(rows, bins, None if terms is None else partial(terms_of_rows, terms))
         [counted] = count_at_nodes([skeleton], binned, engine)
         tree = Tree.raw(binned.schema, skeleton, counted.evidence, unit=counted.unit, rows=counted.rows)
-        return cls(bins, smoother(tree), smoother, levels)
+        return cls(bins, smoother(tree), smoother, levels, terms)
 
-    def recount(self, skeleton: Skeleton, rows: Table | Source, engine: Engine | None = None) -> Self:
+    def recount(self, fitted: Tree, rows: Table | Source, engine: Engine | None = None) -> Self:
         """Count other rows, or another tree, with the same bins, strengths and levels."""
-        return self.count(skeleton, rows, self.bins, self.smoother, self.levels, engine)
+        return self.count(fitted, rows, self.bins, self.smoother, self.levels, engine)
+
+    def shift(self, table: Table, n_jobs: int = 1) -> Floats:
+        """Add up the terms of each row, which shift the distribution of its node; 0 without terms."""
+        return terms_of_rows(self.terms, table, n_jobs)
 
     def decay(self, factor: float) -> Self:
         """Multiply all counts by a factor below 1."""
@@ -135,11 +148,11 @@ class Distribution:
 
     def add(self, table: Table) -> Self:
         """Add rows to the counts."""
-        return self._with_counts(add_rows(self.tree, self.bins.table(table)))
+        return self._with_counts(add_rows(self.tree, self.bins.table(table, self.shift(table))))
 
     def remove(self, table: Table) -> Self:
         """Remove rows from the counts; `DataError` if they were not counted."""
-        return self._with_counts(remove_rows(self.tree, self.bins.table(table)))
+        return self._with_counts(remove_rows(self.tree, self.bins.table(table, self.shift(table))))
 
     def _with_counts(self, tree: Tree) -> Self:
         return replace(self, tree=self.smoother(tree))
@@ -163,6 +176,13 @@ class Distribution:
             values[rows] = self._values(up_to, levels, side)
         return values
 
+    def beside(self, tree: Tree, levels: tuple[float, ...]) -> Tree:
+        """Return the fitted tree with quantiles as further columns of its belief and of its slopes."""
+        schema = QuantileSchema(tree.schema.features, (), tree.schema.target_kind, levels)
+        quantiles = self.quantiles(np.arange(tree.n_nodes, dtype=np.int32), np.array(levels))
+        slopes = replace(tree.slopes, slope=np.repeat(tree.slopes.slope, schema.n_outputs, axis=1))
+        return tree._edited(schema=schema, belief=np.hstack([tree.belief, quantiles]), slopes=slopes)
+
     def sample(self, node: Indices, uniform: Floats) -> Floats:
         """Convert random numbers from 0 to 1, of shape (n_rows, n), to values of the target."""
         values = np.empty_like(uniform)
@@ -179,6 +199,11 @@ class Distribution:
             self.quantiles(node, np.array([low]))[:, 0],
             self.quantiles(node, np.array([high]), "right")[:, 0],
         )
+
+    def ranges(self, node: Indices, level: float) -> Floats:
+        """Return the range of single rows and their median, of shape (n_rows, 3): lower bound, median, upper bound."""
+        low, high = self.interval(node, level)
+        return np.stack([low, self.quantiles(node, np.array([0.5]))[:, 0], high], axis=1)
 
     def probabilities(self, node: Indices, values: Floats) -> tuple[Floats, Floats]:
         """Compute for each row the probability of values below its value, and of values up to it."""
@@ -208,3 +233,14 @@ class Distribution:
         low, high = self.bins.low[at], self.bins.high[at]
         values: Floats = np.minimum(low + part * (high - low), high)
         return values
+
+
+def with_terms(fitted: Tree) -> Tree | None:
+    """Return a tree that has terms; None without."""
+    return fitted if len(fitted.slopes) else None
+
+
+def terms_of_rows(tree: Tree | None, table: Table, n_jobs: int = 1) -> Floats:
+    """Add up the terms of each row of a numeric target; 0 without a tree."""
+    sums: Floats = np.zeros(table.n_rows) if tree is None else sums_of_terms(tree, table, n_jobs)[:, 0]
+    return sums

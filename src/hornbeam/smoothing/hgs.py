@@ -90,7 +90,7 @@ class GradientHGS(_FromAllAncestors):
     tol : float, default 1e-4
         Stop when a step lowers the loss per row by no more than this, or after 10,000 steps.
     prior : float, default 1.0
-        Rows of the uniform distribution added to every node; 0 is the published form.
+        Rows of the uniform distribution added to every node; 0 is the published form, ``smoothing="hgs-published"``.
     loss : {"log", "squared"}, default "log"
         The leave-one-out loss of a row whose class has the probability p: -log2 p, or (1 - p)^2 / 2. The history has
         it if it is not "log".

@@ -1,5 +1,8 @@
 """The smoothers of Hornbeam by name. A new one is a class, and its line in `SMOOTHERS`."""
 
+from collections.abc import Callable
+from functools import partial
+
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP
@@ -22,3 +25,6 @@ _CLASSES: tuple[type[NamedSmoother], ...] = (
 )
 SMOOTHERS = {smoother.name: smoother for smoother in _CLASSES}
 """Each computes its predictions from the evidence alone, whatever the predictions were before."""
+
+PUBLISHED: dict[str, Callable[[], NamedSmoother]] = {"hgs-published": partial(GradientHGS, prior=0.0)}
+"""Smoothers with the settings of their paper, by a name of their own; the history has the name of the smoother."""

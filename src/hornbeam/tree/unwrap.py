@@ -1,8 +1,11 @@
-"""The tree of a model, and the model inside a scikit-learn search or pipeline."""
+"""The tree of a model with its quantiles, and the model inside a scikit-learn search or pipeline."""
 
 from typing import Any, NamedTuple, Protocol
 
-from hornbeam.errors import ParameterError
+import numpy as np
+
+from hornbeam.checks import check_share
+from hornbeam.errors import ParameterError, shown
 from hornbeam.tree.tree import Tree
 
 
@@ -93,3 +96,34 @@ def single_tree(model: Any) -> Tree:
     else:
         advice = f"; {expected}."
     raise ParameterError(found + advice)
+
+
+def distribution_of(model: Any, what: str) -> Any:
+    """Return the distribution of a fitted estimator; `ParameterError` if it has none, which `what` needs."""
+    found = getattr(unwrap(model).model, "_distribution", None)
+    if found is None:
+        raise ParameterError(
+            f"{what} needs the distribution of the target, which this model has not counted; expected a regressor "
+            "that was fitted with distribution=True."
+        )
+    return found
+
+
+def with_quantiles(model: Any, quantiles: Any) -> Tree:
+    """Return the tree of a model; with quantiles of a numeric target beside its mean, unless they are None."""
+    tree = single_tree(model)
+    if quantiles is None:
+        return tree
+    if not isinstance(quantiles, (list, tuple, np.ndarray)) or np.ndim(quantiles) != 1 or not len(quantiles):
+        raise ParameterError(
+            f"quantiles is {shown(quantiles)}; expected probabilities between 0 and 1. Pass [0.1, 0.5, 0.9], say."
+        )
+    for one in quantiles:
+        check_share("quantiles", one)
+    wide: Tree = distribution_of(model, "quantiles").beside(tree, tuple(map(float, quantiles)))
+    names = wide.schema.number_names
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            f"quantiles is {shown(quantiles)}; expected different probabilities. Name each once."
+        )
+    return wide

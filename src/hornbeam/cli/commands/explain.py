@@ -36,14 +36,15 @@ def explain(
     from hornbeam.explain.explanation import explain as explanations_of
     from hornbeam.tree.unwrap import single_tree
 
-    tree = single_tree(load(model))
+    estimator = load(model)
+    tree = single_tree(estimator)
     X = ModelFile(tree, data, text).read().X
     numbers = numbers or (1,)
     for number in numbers:
         if number > X.num_rows:
             raise DataError(f"There is no row {number} in {data!r}; it has {X.num_rows:,}.")
     asked = Table.read(X.take([number - 1 for number in numbers]), schema=tree.schema)
-    reasons = explanations_of(tree, asked, level)
+    reasons = explanations_of(tree, asked, level, getattr(estimator, "_distribution", None))
     explanations = [{"row": number, **why.to_dict()} for number, why in zip(numbers, reasons, strict=True)]
     texts = [f"row {number}\n{why}" for number, why in zip(numbers, reasons, strict=True)]
     emit({"explanations": explanations}, "\n\n".join(texts))

@@ -6,21 +6,28 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit, message, write_output
-from hornbeam.cli.rows import FilePath, ModelFile, model_argument, reading
+from hornbeam.cli.rows import (
+    FilePath,
+    ModelFile,
+    model_argument,
+    quantiles_option,
+    read_with_quantiles,
+    reading,
+)
 
 # The function of hornbeam.export, the usual suffix of a file, and its options.
 _TARGETS: dict[str, tuple[str, str, frozenset[str]]] = {
-    "c": ("to_c", ".c", frozenset({"name", "layout", "vectors"})),
+    "c": ("to_c", ".c", frozenset({"name", "layout", "quantiles", "vectors"})),
     "dot": ("to_dot", ".dot", frozenset()),
-    "javascript": ("to_javascript", ".js", frozenset({"name", "vectors"})),
-    "json": ("to_json", ".json", frozenset({"vectors"})),
+    "javascript": ("to_javascript", ".js", frozenset({"name", "quantiles", "vectors"})),
+    "json": ("to_json", ".json", frozenset({"quantiles", "vectors"})),
     "markdown": ("to_markdown", ".md", frozenset()),
-    "onnx": ("to_onnx", ".onnx", frozenset()),
+    "onnx": ("to_onnx", ".onnx", frozenset({"quantiles"})),
     "pmml": ("to_pmml", ".pmml", frozenset()),
-    "python": ("to_python", ".py", frozenset({"vectors"})),
-    "sql": ("to_sql", ".sql", frozenset({"dialect", "table", "keep"})),
+    "python": ("to_python", ".py", frozenset({"quantiles", "vectors"})),
+    "sql": ("to_sql", ".sql", frozenset({"dialect", "table", "keep", "quantiles"})),
     "svg": ("to_svg", ".svg", frozenset()),
-    "text": ("to_text", ".txt", frozenset()),
+    "text": ("to_text", ".txt", frozenset({"quantiles"})),
 }
 _MOST_VECTORS = 1_000
 
@@ -44,6 +51,7 @@ _MOST_VECTORS = 1_000
     metavar="DATA",
     help=f"c, javascript, json, python: up to {_MOST_VECTORS:,} rows with their predictions are added, as a test.",
 )
+@quantiles_option
 @reading
 @common_options
 def export(model: str, to: str | None, output: str, text: dict[str, Any], **options: Any) -> None:
@@ -55,7 +63,7 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
     hornbeam export income.hornbeam -o income.onnx
     """
     from hornbeam import export as exports
-    from hornbeam.storage.file import read
+    from hornbeam.tree.unwrap import single_tree
     from hornbeam.tree.words import pluralise
 
     to = _target(to, output)
@@ -64,10 +72,11 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
     wrong = given.keys() - takes
     if wrong:
         raise click.UsageError(f"--{min(wrong)} has no effect with --to {to}.")
-    tree = read(model).tree
+    source = read_with_quantiles(model, given.get("quantiles"))
+    tree = single_tree(source)
     if "vectors" in given:
         given["vectors"] = ModelFile(tree, given["vectors"], text).read().X.slice(0, _MOST_VECTORS)
-    exported = getattr(exports, function)(tree, **given)
+    exported = getattr(exports, function)(source, **given)
     data = exported.SerializeToString() if to == "onnx" else exported.encode().removesuffix(b"\n") + b"\n"
     write_output(data, output)
     emit({"model": model, "to": to, "output": output, "bytes": len(data)}, aside=output == "-")

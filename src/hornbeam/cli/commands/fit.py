@@ -129,6 +129,9 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     metavar="FILE",
     help='JSON of the splits to begin with: {"feature": "income", "threshold": 50000, "left": {...}}.',
 )
+@click.option(
+    "--distribution", is_flag=True, help="Count the values of a number too: quantiles, and ranges of rows."
+)
 @costs_option
 @click.option(
     "--class-weight",
@@ -180,6 +183,11 @@ def fit(
     if found.is_regression and (options["costs"] or options["class_weight"]):
         raise click.UsageError(
             "--costs and --class-weight are for classes, and the target is a number: --kind says which."
+        )
+    if options["distribution"] and not found.is_regression:
+        raise click.UsageError(
+            "--distribution is for numbers, and the target is classes: --kind says which. Their probabilities "
+            "are the distribution."
         )
     source = found.open(class_weight=options["class_weight"], jobs=options["jobs"]) if found.files else None
     table = found.table() if source is None else found.sample(source, options["jobs"])
@@ -296,7 +304,7 @@ def _model(rows: Any, options: dict[str, Any], listener: Any, classes: Any) -> A
         for field in fields(TreeParameters)
         if options.get(field.name) is not None or field.name in ("smoothing", "pruning")
     }
-    parameters: TreeParameters = TreeRegressorParameters(**given)
+    parameters: TreeParameters = TreeRegressorParameters(**given, distribution=options["distribution"])
     if classes is not None:
         parameters = TreeClassifierParameters(
             **given,

@@ -16,7 +16,9 @@ from hornbeam.cli.rows import (
     engine_of,
     jobs_option,
     model_argument,
+    quantiles_option,
     read_single_tree,
+    read_with_quantiles,
     reading,
 )
 from hornbeam.errors import DataError
@@ -38,6 +40,7 @@ from hornbeam.errors import DataError
 @click.option("--keep", multiple=True, metavar="COL", help="A column of DATA to carry over; repeatable.")
 @click.option("--leaf", is_flag=True, help="Add the leaf of each row.")
 @click.option("--reasons", type=click.IntRange(0), default=0, metavar="N", help="Add the N largest reasons.")
+@quantiles_option
 @jobs_option
 @reading
 @common_options
@@ -45,7 +48,8 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     """Predict the class and the probability of every class, or the mean, for every row of DATA.
 
     Columns are found by their names; other columns are ignored. The result has `prediction` and for each class
-    p_<class>, with --level also low_<class> and high_<class>; in regression, `prediction`, low and high.
+    p_<class>, with --level also low_<class> and high_<class>; in regression, `prediction`, low and high,
+    with --quantiles also q10, q50 and so on.
 
     A folder, whose name ends in /, gets one file for each row group of Parquet files. If the command is killed,
     the same command continues.
@@ -54,12 +58,16 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     hornbeam predict income.hornbeam new.csv -o predictions.csv
     hornbeam predict income.hornbeam new.parquet -o predictions.parquet --level 0.9 --keep id
     hornbeam predict income.hornbeam rows/ -o predictions/ --keep id
+    hornbeam predict price.hornbeam new.csv -o predictions.csv --quantiles .1,.5,.9
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
     from hornbeam.estimators.inputs.prediction_columns import TreeColumns
+    from hornbeam.tree.unwrap import with_quantiles
 
     saved, keep = read_single_tree(model), options["keep"]
-    columns = TreeColumns(saved.tree, options["level"], options["leaf"], options["reasons"])
+    quantiles = options["quantiles"]
+    wide = None if quantiles is None else with_quantiles(read_with_quantiles(model, quantiles), quantiles)
+    columns = TreeColumns(saved.tree, options["level"], options["leaf"], options["reasons"], wide)
     if _is_folder(output):
         _write_folder(columns, data, output, keep, options["jobs"])
         return

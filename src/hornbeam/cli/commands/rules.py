@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hornbeam.cli.console import common_options, message, write_output
-from hornbeam.cli.rows import FilePath, ModelFile, level_option, model_argument, positive_option, reading
+from hornbeam.cli.rows import (
+    FilePath,
+    ModelFile,
+    level_option,
+    model_argument,
+    positive_option,
+    reading,
+    saved_distribution,
+)
 
 if TYPE_CHECKING:
     from hornbeam.rules.rule_set import RuleSet
@@ -74,10 +82,11 @@ def rules(
         raise click.UsageError(
             f"--positive is for text and markdown: {form} has the probabilities of all classes."
         )
-    tree = read(model).tree
+    saved = read(model)
+    tree = saved.tree
     label = None if positive is None else parse_class(tree.schema.classes, positive)
     if tree.is_regression:
-        write_output(f"{_regression_rules(tree, form, data, level)}\n".encode(), output)
+        write_output(f"{_regression_rules(saved, form, data, level)}\n".encode(), output)
         return
     if data is None or target is None:
         found = extract(tree, size=effective_size(tree))
@@ -88,13 +97,14 @@ def rules(
         message(f"{len(found):,} rules, saved as {output}")
 
 
-def _regression_rules(tree: Any, form: str, data: str | None, level: float) -> str:
+def _regression_rules(saved: Any, form: str, data: str | None, level: float) -> str:
     """One rule per leaf of a regression tree."""
     from hornbeam.explain.leaves import leaves
     from hornbeam.export import to_json, to_markdown
 
+    tree = saved.tree
     ways: dict[str, Any] = {
-        "text": lambda: leaves(tree, level).as_rules(),
+        "text": lambda: leaves(tree, level, distribution=saved_distribution(saved)).as_rules(),
         "markdown": lambda: to_markdown(tree),
     }
     ways["json"] = lambda: to_json(tree)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.console import common_options, emit
-from hornbeam.cli.rows import level_option, model_argument, positive_option
+from hornbeam.cli.rows import level_option, model_argument, positive_option, saved_distribution
 
 
 @click.command(short_help="Print a model: what it is, and its tree.")
@@ -59,7 +59,7 @@ def show(
     result = _summary(saved)
     lines = [f"{name:<9} {words}" for name, words in _words(result)]
     if leaves:
-        table = leaves_of(tree, level, positive=label, by=by)
+        table = leaves_of(tree, level, distribution=saved_distribution(saved), positive=label, by=by)
         emit(result | {"leaf_table": table.to_dict()}, "\n".join([*lines, "", repr(table)]))
     else:
         picture = to_text(tree, max_depth=None if whole else max_depth, positive=label)

@@ -1,6 +1,6 @@
 """Bins of a numeric target, for its distribution at the nodes of a tree."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -62,10 +62,10 @@ class TargetBins:
         """Return a schema whose classes are the bins, by their largest values."""
         return replace(schema, classes=tuple(self.high.tolist()), target_kind=Kind.NOMINAL)
 
-    def table(self, table: Table) -> Table:
-        """Return a table with the bins of the target as classes."""
+    def table(self, table: Table, shift: Floats | float = 0.0) -> Table:
+        """Return a table with the bins of the target as classes; of the target minus `shift`, if it is given."""
         assert table.numeric_target is not None
-        codes = self.codes(table.numeric_target.values)
+        codes = self.codes(table.numeric_target.values - shift)
         return replace(table, schema=self.schema(table.schema), target=codes, numeric_target=None)
 
 
@@ -83,10 +83,11 @@ def _ends(rows: Counts) -> Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedSource:
-    """A source with the bins of its numeric target as classes."""
+    """A source with the bins of its numeric target as classes; minus the shift of each row, if it is given."""
 
     source: Source
     bins: TargetBins
+    shift: Callable[[Table], Floats] | None = None
 
     @property
     def schema(self) -> Schema:
@@ -121,4 +122,8 @@ class BinnedSource:
         self, partition: Partition, features: Sequence[int] | None = None, rows: Counts | None = None
     ) -> Table:
         """Read the rows of one partition."""
-        return self.bins.table(self.source.read(partition, features, rows))
+        if self.shift is None:
+            return self.bins.table(self.source.read(partition, features, rows))
+        table = self.source.read(partition, rows=rows)
+        table = self.bins.table(table, self.shift(table))
+        return table if features is None else table.select(features)

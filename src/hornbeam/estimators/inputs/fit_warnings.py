@@ -1,4 +1,4 @@
-"""Warnings of `fit`: doubtful columns, rounded integers, too many classes.
+"""Warnings of `fit`: doubtful columns, rounded integers, too many classes, pruning without an effect.
 
 They point to the line that called the estimator, however deep inside they are raised.
 """
@@ -93,6 +93,30 @@ def warn_about_rows(rows: Table | Source, fitter: Any) -> None:
     if not rows.schema.is_regression:
         warn_about_classes(rows, fitter)
     warn_about_columns(rows)
+
+
+def warn_about_pruning(fitter: Any) -> None:
+    """Warn if the tree is pruned by a Bayes risk that removes nothing, or only splits without an effect.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from hornbeam import TreeClassifier
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     _ = TreeClassifier("cart", pruning="bayes-risk").fit([[0], [1]], [0, 1])
+    >>> print(caught[0].message)
+    Bayes-risk pruning compares training frequencies here. The risk of a node is then never less than the sum of the
+    risks of its leaves (a theorem), so only splits that change no prediction are removed. ...
+    """
+    pruner: Any = getattr(fitter.limits.recipe, "pruner", None)
+    if not getattr(pruner, "compares_frequencies", False):
+        return
+    removed = "no split is removed" if pruner.strict else "only splits that change no prediction are removed"
+    warn(
+        "Bayes-risk pruning compares training frequencies here. The risk of a node is then never less than the sum of "
+        f"the risks of its leaves (a theorem), so {removed}. Smooth the probabilities, smoothing='laplace' say (of a "
+        "BayesRisk object, estimate=Laplace()), or ignore hornbeam.errors.HornbeamWarning."
+    )
 
 
 def warn_about_source(source: Source) -> None:

@@ -58,6 +58,8 @@ class TreeColumns:
     reasons : int, default 0
         Add this number of columns, ``reason_1`` and so on: how far a feature moved the prediction, largest change
         first; missing values where there are fewer.
+    quantiles : Tree, optional
+        The tree with quantiles (`with_quantiles`): add a column for each, such as ``q10``.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class TreeColumns:
     level: float | None = None
     leaf: bool = False
     reasons: int = 0
+    quantiles: Tree | None = None
 
     def __post_init__(self) -> None:
         check_flags(leaf=self.leaf)
@@ -82,7 +85,9 @@ class TreeColumns:
     @property
     def identity(self) -> dict[str, Any]:
         """The digest of the tree, and the options."""
-        return {"model": self.tree.digest, "level": self.level, "leaf": self.leaf, "reasons": self.reasons}
+        options = {"level": self.level, "leaf": self.leaf, "reasons": self.reasons}
+        quantiles = {} if self.quantiles is None else {"quantiles": self.quantiles.digest}
+        return {"model": self.tree.digest, **options, **quantiles}
 
     def __call__(self, table: Table) -> dict[str, Any]:
         """Predict the rows of a table."""
@@ -97,6 +102,9 @@ class TreeColumns:
         else:
             codes = tree.decision(tree.belief)[nodes] if by_node else decide_rows(tree, table)
             columns = class_columns(tree.schema.classes, codes, belief)
+        if self.quantiles is not None:
+            found = predict_rows(self.quantiles, table).T
+            columns |= dict(zip(self.quantiles.schema.number_names[1:], found[1:], strict=True))
         if self.level is not None:
             columns |= self._intervals(table, self.level)
         if self.leaf:

@@ -12,6 +12,7 @@ from hornbeam.data.threads import n_threads
 from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
+from hornbeam.ensembles.prediction import vote
 from hornbeam.errors import warn
 from hornbeam.estimators.fit_tree import fit_forest
 from hornbeam.estimators.inputs.fit_warnings import warn_about_columns, warn_about_rows
@@ -29,7 +30,7 @@ from hornbeam.tree.route import route
 from hornbeam.typing import Bools, Floats, Indices
 
 
-class _EnsembleMethods(PredictsTo):
+class EnsembleMethods(PredictsTo):
     """Feature importances of several trees."""
 
     n_jobs: int | None
@@ -42,7 +43,7 @@ class _EnsembleMethods(PredictsTo):
         return importance
 
 
-class ForestMethods(_EnsembleMethods, ForestParameters):
+class ForestMethods(EnsembleMethods, ForestParameters):
     """`fit` of a forest."""
 
     _fitted = "forest_"
@@ -112,7 +113,7 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
                 warn=warn_about_rows,
             )
             self._set_fitted(result.forest, names_of(rows))
-            self.smoother_ = result.smoother
+            self.smoother_ = None if result.smoother is vote else result.smoother
             for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             if classes is not None:
@@ -150,7 +151,7 @@ class ForestMethods(_EnsembleMethods, ForestParameters):
         raise NotImplementedError
 
 
-class BoostingMethods(_EnsembleMethods):
+class BoostingMethods(EnsembleMethods):
     """Training and raw scores of boosted trees."""
 
     _fitted = "boosted_"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hornbeam.explain.drift import Drift
     from hornbeam.explain.explanation import Explanations
     from hornbeam.explain.shapley import ShapValues
+    from hornbeam.smoothing.distribution import Distribution
 
 
 class ExplainMethods(ReadsRows):
@@ -30,6 +31,7 @@ class ExplainMethods(ReadsRows):
 
     tree_: Tree
     n_jobs: int | None
+    _distribution: Distribution | None = None  # only a numeric target has one, if it was asked for
 
     def explain(self, X: Any, *, level: float = 0.9) -> Explanations:
         """Explain the prediction of each row: its path, the evidence at each node, and the effect of each split.
@@ -39,7 +41,8 @@ class ExplainMethods(ReadsRows):
         X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
             Rows like those of `fit`; files are read into memory.
         level : float, default=0.9
-            Probability with which the interval is to contain the true rate, or mean, of the node where the row ends.
+            Probability with which the interval is to contain the true rate, or mean, of the node where the row ends;
+            and the share of single rows in their range, of a regressor with ``distribution=True``.
 
         Returns
         -------
@@ -61,7 +64,7 @@ class ExplainMethods(ReadsRows):
         table = self._read(X)
         from hornbeam.explain.explanation import explain
 
-        return explain(self.tree_, table, level)._from_rows(X)
+        return explain(self.tree_, table, level, self._distribution)._from_rows(X)
 
     def shap_values(self, X: Any) -> ShapValues:
         """Compute exact SHAP values: the contribution of each feature to the prediction of each row.

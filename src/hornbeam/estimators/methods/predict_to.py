@@ -18,6 +18,7 @@ from hornbeam.data.threads import n_threads
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import with_quantiles
 
 if TYPE_CHECKING:
     from hornbeam.estimators.inputs.prediction_columns import PredictionColumns
@@ -122,6 +123,7 @@ class TreePredictsTo(PredictsTo):
         level: float | None = None,
         leaf: bool = False,
         reasons: int = 0,
+        quantiles: Sequence[float] | None = None,
         engine: Any = None,
     ) -> Predictions:
         """Predict the rows of files and write the predictions to a folder of Parquet files.
@@ -142,6 +144,9 @@ class TreePredictsTo(PredictsTo):
         reasons : int, default=0
             Add this number of texts, ``reason_1`` and so on: how far a feature moved the prediction, as
             `Explanation.reasons`.
+        quantiles : sequence of float, default=None
+            Add these quantiles of a regressor with ``distribution=True``: ``q10``, ``q50`` and ``q90`` for
+            ``[0.1, 0.5, 0.9]``.
         engine : Engine, default=None
             What reads, predicts and writes; None: `n_jobs` threads.
 
@@ -187,7 +192,8 @@ class TreePredictsTo(PredictsTo):
         _ = self._schema  # checks that the estimator is fitted
         from hornbeam.estimators.inputs.prediction_columns import TreeColumns
 
-        return self._write(X, path, TreeColumns(self.tree_, level, leaf, reasons), keep, engine)
+        wide = None if quantiles is None else with_quantiles(self, quantiles)
+        return self._write(X, path, TreeColumns(self.tree_, level, leaf, reasons, wide), keep, engine)
 
 
 @dataclass(frozen=True, slots=True)

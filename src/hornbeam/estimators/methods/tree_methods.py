@@ -41,7 +41,6 @@ from hornbeam.typing import Counts, Floats, Indices
 
 if TYPE_CHECKING:
     from hornbeam.editing.editor import TreeEditor
-    from hornbeam.smoothing.distribution import Distribution
 
 
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
@@ -54,7 +53,6 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
     # How to fit is no property of rows, so scikit-learn does not route it.
     __metadata_request__fit: ClassVar[Any] = dict.fromkeys(("engine", "grow_rows", "memory", "cache"), UNUSED)
     _shares: Counts | None = None  # a numeric target has no fractional rows
-    _distribution: Distribution | None = None  # only a numeric target has one, if it was asked for
 
     @exclusive
     @with_callbacks
@@ -568,7 +566,7 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
             )
         self._shares = known_shares(new, table)
         if self._distribution is not None:
-            self._distribution = self._distribution.recount(new.skeleton, table)
+            self._distribution = self._distribution.recount(new, table)
         self.tree_ = new
         return self
 

@@ -49,7 +49,7 @@ def recount(estimator: Any, rows: Source, engine: Engine) -> None:
     step = Step.of("recount", rows=rows.n_rows)
     distribution = estimator._distribution
     if distribution is not None:
-        distribution = distribution.recount(counted.skeleton, rows, engine)
+        distribution = distribution.recount(counted, rows, engine)
     _resmooth(estimator, counted._edited(history=(*estimator.tree_.history, step)), distribution)
     if counted.skeleton.is_fractional:
         estimator._shares = (

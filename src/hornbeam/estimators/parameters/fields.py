@@ -88,10 +88,25 @@ class ForestParameters(_GrowingParameters):
 class ForestClassifierParameters(ForestParameters):
     """Parameters of a forest of classification trees."""
 
+    voting: Any = "soft"
     criterion: Any = "auto"
     max_features: Any = "sqrt"
     costs: Any = None
     class_weight: Any = None
+
+
+@dataclass(eq=False, repr=False)
+class AdaBoostParameters(_GrowingParameters):
+    """Parameters of trees that vote, grown by AdaBoost."""
+
+    n_estimators: int = 50
+    _: KW_ONLY
+    preset: str = "cart"
+    max_depth: int | None = 1
+    criterion: Any = "auto"
+    learning_rate: float = 1.0
+    resample: bool = False
+    costs: Any = None
 
 
 @dataclass(eq=False, repr=False)

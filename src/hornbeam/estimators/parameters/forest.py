@@ -1,4 +1,4 @@
-"""Translation of the parameters of a forest into a `ForestTrainer`."""
+"""Translation of the parameters of a forest into a `ForestTrainer`, and of AdaBoost into an `AdaBoost` trainer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,10 +7,15 @@ from typing import Any
 from hornbeam.checks import is_number, is_whole
 from hornbeam.data.sources import Source
 from hornbeam.data.table import Table
+from hornbeam.ensembles.adaboost import AdaBoost
 from hornbeam.ensembles.forest.trainer import BINS, SMOOTHING_CANDIDATES, ForestTrainer, default_grower
+from hornbeam.ensembles.prediction import vote
 from hornbeam.estimators.parameters.recipes import make_grower, smoothing_options
 from hornbeam.estimators.parameters.validators import (
     boolean,
+    is_named,
+    lookup,
+    number,
     parameter_error,
     resolve_bins,
     resolve_features,
@@ -18,8 +23,27 @@ from hornbeam.estimators.parameters.validators import (
     resolve_trees,
     smoother_or_pruner,
 )
-from hornbeam.recipe import Recipe
+from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.smoothing.smoother import Smoother
+
+
+def adaboost_trainer(estimator: Any, table: Table) -> AdaBoost:
+    """Make the trainer of an `AdaBoostClassifier`: the recipe of a preset, with its parameters of growing."""
+    preset = lookup("preset", estimator.preset, PRESETS)
+    seed = resolve_seed(estimator.random_state)
+    # Cross-fitting is missing, as in forests.
+    smoother = smoother_or_pruner(
+        "smoothing", estimator.smoothing, lambda: smoothing_options(seed=seed), None
+    )
+    recipe = Recipe(
+        resolve_bins(estimator.max_bins, preset.max_bins),
+        make_grower(estimator, preset.grower, table, table.n_rows),
+        preset.pruner,
+        smoother,
+    )
+    rate = number("learning_rate", estimator.learning_rate, 1.0)
+    resample = boolean("resample", estimator.resample)
+    return AdaBoost(recipe, resolve_trees(estimator.n_estimators), rate, resample, seed)
 
 
 def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = None) -> ForestTrainer:
@@ -35,6 +59,15 @@ def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = N
     known = smoothing_options(regression=regression, seed=seed)
     bootstrap = boolean("bootstrap", estimator.bootstrap)
     smoother, smoothers = _smoothing(estimator.smoothing, known, bootstrap)
+    if not regression and lookup("voting", estimator.voting, {"soft": False, "hard": True}):
+        if not (estimator.smoothing is None or is_named(estimator.smoothing, "auto")):
+            raise parameter_error(
+                "smoothing",
+                estimator.smoothing,
+                "'auto' or None with voting='hard', whose votes use no probabilities",
+                "Pass voting='soft', or leave smoothing out.",
+            )
+        smoother, smoothers = vote, ()
     features = resolve_features(estimator.max_features, table.schema.n_features)
     return ForestTrainer(
         Recipe(

@@ -78,6 +78,7 @@ _USED = frozenset(
         "forbidden_below",
         "random_state",
         "n_jobs",
+        "distribution",
     ]
 )
 _SEARCH = "up to max_leaf_nodes=64 a search with lookahead"
@@ -108,19 +109,19 @@ def smoothing_options(*, regression: bool = False, seed: int = 0) -> dict[str, C
     ['raw', 'm-branch', 'hierarchical-shrinkage', 'borrowing']
     """
     from hornbeam.smoothing.hdp import HDP  # imported only for a name, as all smoothers
-    from hornbeam.smoothing.registry import SMOOTHERS
+    from hornbeam.smoothing.registry import PUBLISHED, SMOOTHERS
 
     if regression:
         return {name: kind for name, kind in SMOOTHERS.items() if kind.for_regression}
-    return {**SMOOTHERS, HDP.name: partial(HDP, random_state=seed)}
+    return {**SMOOTHERS, **PUBLISHED, HDP.name: partial(HDP, random_state=seed)}
 
 
 def pruning_options(*, regression: bool = False) -> dict[str, Callable[[], Pruner | None]]:
     """Makers of pruners by the values of the parameter `pruning`."""
-    from hornbeam.pruning.registry import PRUNERS  # imported only for a name: it imports all pruners
+    from hornbeam.pruning.registry import PRUNERS, PUBLISHED  # imported only for a name: all pruners
 
     named = {name: kind for name, kind in PRUNERS.items() if kind.for_regression or not regression}
-    return {"none": lambda: None, **named}
+    return {"none": lambda: None, **named, **({} if regression else PUBLISHED)}
 
 
 def tree_fitter(
@@ -159,13 +160,11 @@ def tree_fitter(
     cross_fitted = is_named(parameters.smoothing, "cross-fitted") or (
         is_named(parameters.smoothing, "auto") and isinstance(smoother, Borrowing)
     )
-    by_risk = is_named(parameters.pruning, "bayes-risk")
+    by_risk = isinstance(parameters.pruning, str) and getattr(pruner, "name", None) == "bayes-risk"
     if by_risk:
         # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
-        from hornbeam.pruning.bayes_risk import BayesRisk  # as other pruners, only when it is named
-
-        estimate = None if cross_fitted else smoother
-        pruner = BayesRisk(costs, estimate=estimate)._with_threads(n_threads(parameters.n_jobs))
+        pruner = replace(pruner, costs=costs, estimate=None if cross_fitted else smoother)
+        pruner = pruner._with_threads(n_threads(parameters.n_jobs))
     recipe = Recipe(resolve_bins(parameters.max_bins, preset.max_bins), grower, pruner, smoother)
     fitter: Recipe | CrossValidated = recipe
     if is_named(parameters.pruning, "cost-complexity"):  # its alpha is chosen by cross-validation
@@ -289,6 +288,11 @@ def _taught_fitter(estimator: Any, rows: Table | Source, own: OwnTeacher | None)
     if readable:
         leaves, depth = _LEAVES if leaves is None else leaves, _DEPTH if depth is None else depth
     searched = leaves is not None and leaves <= MOST_SEARCHED
+    if own is not None and getattr(estimator, "distribution", False):
+        raise ParameterError(
+            "distribution=True with an estimator as teacher: its ranges need a teacher that is fitted again without "
+            "each fold of the rows; expected teacher='ensemble'. Pass that, or distribution=False."
+        )
     _refuse_unused(estimator, searched=searched)
     least = resolve_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows)
     if least == 1 and readable and searched:

@@ -47,6 +47,7 @@ REGISTRY = {
     "BoostedTreesRegressor": ("boosted_regressor", "regression trees"),
     "BoostedTreesRanker": ("ranker", "regression trees"),
     "SmoothedClassifier": ("smoothed_classifier", "trees"),
+    "AdaBoostClassifier": ("adaboost_classifier", "trees"),
 }
 
 
@@ -214,6 +215,20 @@ def _restore_forest(estimator: Any, model: Model) -> Any:
         estimator.oob_score_ = model.learned["oob_score"]
     try:
         return Forest(model.trees, model.learned.get("temperature", 1.0))
+    except TreeError as error:
+        raise StorageError(str(error)) from error
+
+
+def _encode_voting(estimator: Any) -> dict[str, Any]:
+    return {"weights": estimator.voting_.weights, "errors": estimator.voting_.errors}
+
+
+def _restore_voting(_: Any, model: Model) -> Any:
+    from hornbeam.ensembles import VotingTrees
+
+    weights, errors = (_finite(name, model.learned[name], len(model.trees)) for name in ("weights", "errors"))
+    try:
+        return VotingTrees(model.trees, weights, errors)
     except TreeError as error:
         raise StorageError(str(error)) from error
 
@@ -403,6 +418,12 @@ _FAMILIES = {
         ),
         _encode_boosted,
         _restore_boosted,
+    ),
+    "voting_": _Family(
+        "trees",
+        (_Entry("weights", np.ndarray), _Entry("errors", np.ndarray)),
+        _encode_voting,
+        _restore_voting,
     ),
     "_forest": _Family("trees", (_Entry("reading", Step),), _encode_smoothed, _restore_smoothed),
     "rules_": _Family("rules", (_Entry("rules", tuple), _Entry("default")), _encode_rules, _restore_rules),

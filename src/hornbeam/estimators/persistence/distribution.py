@@ -14,7 +14,7 @@ from hornbeam.data.binning.target_bins import TargetBins
 from hornbeam.errors import ParameterError, SchemaError, StorageError, TreeError
 from hornbeam.estimators.persistence.parameters import decode_step, encode_step
 from hornbeam.smoothing.borrowing import Borrowing
-from hornbeam.smoothing.distribution import N_TAILS, Distribution, RangeLevels
+from hornbeam.smoothing.distribution import N_TAILS, Distribution, RangeLevels, with_terms
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
 
@@ -84,7 +84,7 @@ def decode_distribution(content: Any, tree: Tree) -> Distribution | None:
         counted = Tree.raw(bins.schema(tree.schema), tree.skeleton, evidence, unit=unit, rows=tree.rows)
     except (ParameterError, SchemaError, TreeError) as error:
         raise StorageError(f"the distribution is no tree: {error}") from error
-    return Distribution(bins, smoother(counted), smoother, levels)
+    return Distribution(bins, smoother(counted), smoother, levels, with_terms(tree))
 
 
 def _numbers(content: dict[str, Any], name: str, dtype: type = np.float64) -> NDArray[Any]:

@@ -31,7 +31,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
-            BoostedTreesClassifier, BoostedTreesRegressor, BoostedTreesRanker or SmoothedClassifier
+            BoostedTreesClassifier, BoostedTreesRegressor, BoostedTreesRanker, AdaBoostClassifier or SmoothedClassifier
         The model to save. Of a fitted scikit-learn search, the `best_estimator_` is saved. Parameters must be plain
         values, or smoothers and pruners of Hornbeam that hold no data; of an estimator that is the `teacher`, or that
         grew the trees of a `SmoothedClassifier`, the class name is saved.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from hornbeam.checks import check_whole
@@ -10,7 +10,7 @@ from hornbeam.export.slope_text import scope_text, terms_text
 from hornbeam.export.wording import branches, evidence_text, prediction_text
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 from hornbeam.tree.walk import leaves_below
 from hornbeam.tree.words import label_text, probability_head
 from hornbeam.typing import Label
@@ -25,6 +25,7 @@ def to_text(
     max_depth: int | None = None,
     max_categories: int | None = 8,
     positive: Label | None = None,
+    quantiles: Sequence[float] | None = None,
 ) -> str:
     """Write a tree as indented text: a line for each node, with its number and the test that leads to it.
 
@@ -42,6 +43,9 @@ def to_text(
         Longer lists of categories are cut, with the number of those left out; None: no list is cut.
     positive : label, optional
         The class of interest: every leaf has, after the class it decides for, the probability of this class.
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: every leaf also has these quantiles, of a `TreeRegressor` that was fitted
+        with ``distribution=True``.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def to_text(
     ├─ 2) age > 30.5 ··· yes    P(yes) 0.800  36 yes, 9 no
     └─ 3) age missing ·· maybe  P(yes) 0.200  3 maybe, 1 no, 1 yes
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     check_whole("max_depth", max_depth, 0, none="the whole tree")
     check_whole("max_categories", max_categories, 1, none="whole lists")
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))

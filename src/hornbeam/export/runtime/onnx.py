@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from hornbeam.export.checks import check_not_fractional, check_text
 from hornbeam.export.runtime.binary_splits import binary_splits
 from hornbeam.export.runtime.onnx_operators import SlopeOperators, tree_ensemble, tree_ensemble_regressor
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 from hornbeam.typing import Label
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def to_onnx(
     dtype: Literal["float64", "float32"] = "float64",
     inputs: Literal["matrix", "columns"] = "matrix",
     tree_operators: Literal[5, 3, 1] = 5,
+    quantiles: Sequence[float] | None = None,
 ) -> ModelProto:
     """Write a tree as an ONNX model with the outputs ``leaf``, ``label`` and ``probabilities``, or ``mean``.
 
@@ -49,13 +50,17 @@ def to_onnx(
     tree_operators : {5, 3, 1}
         The version of the operator set ``ai.onnx.ml``. 5 has ``TreeEnsemble`` with set membership; 3 and 1 are
         for old runtimes and use ``TreeEnsembleRegressor``, 1 only with float32 matrices.
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: the quantiles of `TreeRegressor.predict_quantile`, beside the mean, of a
+        `TreeRegressor` that was fitted with ``distribution=True``.
 
     Returns
     -------
     onnx.ModelProto
         Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class of `predict`, with
         costs and class weights: as text or whole number if all classes are, else as its position. For a numeric
-        target the outputs are ``leaf`` and ``mean``. The metadata hold names, categories and classes as JSON.
+        target the outputs are ``leaf``, ``mean`` and, if asked for, ``quantiles``. The metadata hold names, categories
+        and classes as JSON.
 
     Raises
     ------
@@ -85,7 +90,7 @@ def to_onnx(
     >>> leaf.tolist(), label.tolist(), probabilities.tolist()
     ([1, 2, 0], ['ill', 'well', 'ill'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     import_extra("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
     check_not_fractional(tree, "ONNX")
@@ -236,12 +241,15 @@ def _computed(
 
     exact, kind = slopes.predictions(), helper.np_dtype_to_tensor_dtype(number)
     if tree.is_regression:
-        mean, flat = names.new("mean"), names.new("vector")
-        slopes.tables.append(numpy_helper.from_array(np.array([-1]), flat))
-        column = names.new("column")
-        slopes.nodes.append(helper.make_node("Cast", [exact], [column], to=kind))
-        slopes.nodes.append(helper.make_node("Reshape", [column, flat], [mean]))
-        return [helper.make_tensor_value_info(mean, kind, ["rows"])]
+        numbers, outputs = names.new("numbers"), []
+        slopes.nodes.append(helper.make_node("Cast", [exact], [numbers], to=kind))
+        for name, values, _ in _predictions(tree, number):
+            output, which = names.new(name), names.new("columns")
+            place = np.arange(1, tree.schema.n_outputs) if values.ndim > 1 else np.array(0)
+            slopes.tables.append(numpy_helper.from_array(place, which))
+            slopes.nodes.append(helper.make_node("Gather", [numbers, which], [output], axis=1))
+            outputs.append(helper.make_tensor_value_info(output, kind, ["rows", *values.shape[1:]]))
+        return outputs
     classes, text = _labels(tree.schema.classes)
     table, label, probabilities = (names.new(name) for name in ("label of a class", "label", "probabilities"))
     slopes.tables.append(numpy_helper.from_array(classes, table))
@@ -260,6 +268,8 @@ def _predictions(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArr
     belief, kind = tree.belief.astype(number), helper.np_dtype_to_tensor_dtype(number)
     if tree.is_regression:
         yield "mean", belief[:, 0], kind
+        if tree.schema.quantiles:
+            yield "quantiles", belief[:, 1:], kind
         return
     classes, text = _labels(tree.schema.classes)
     yield "label", classes[tree.decided], text
@@ -281,4 +291,5 @@ def _metadata(tree: Tree) -> dict[str, str]:
         for feature in tree.schema.features
     ]
     classes = [label if isinstance(label, (str, int, float)) else str(label) for label in tree.schema.classes]
-    return {"features": json.dumps(features), "classes": json.dumps(classes), "digest": tree.digest}
+    levels = {"quantiles": json.dumps(tree.schema.quantiles)} if tree.schema.quantiles else {}
+    return {"features": json.dumps(features), "classes": json.dumps(classes), **levels, "digest": tree.digest}

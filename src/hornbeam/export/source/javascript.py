@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from hornbeam.errors import ExportError, ParameterError
@@ -12,14 +13,20 @@ from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 from hornbeam.tree.words import plain_label
 from hornbeam.typing import Label
 
 _EXACT = 2**53  # larger whole numbers are rounded in JavaScript
 
 
-def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors: Any = None) -> str:
+def to_javascript(
+    model: Tree | HasTree,
+    *,
+    name: str = "hornbeamTree",
+    quantiles: Sequence[float] | None = None,
+    vectors: Any = None,
+) -> str:
     """Write a tree as a JavaScript file that defines one object.
 
     Parameters
@@ -27,6 +34,9 @@ def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors:
     model : Tree, or fitted TreeClassifier or TreeRegressor
     name : str, default "hornbeamTree"
         The constant that holds the object in a page; in Node the file exports the object.
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: the quantiles of `TreeRegressor.predict_quantile`, beside the mean, of a
+        `TreeRegressor` that was fitted with ``distribution=True``.
     vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the code: ``check()`` counts those with another prediction than the tree's.
 
@@ -36,7 +46,8 @@ def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors:
         ASCII source of an object with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value
         per feature: numbers, categories by value; null, undefined or NaN where missing. Nodes and probabilities are
         the tree's, bit for bit, also if missing values go to every child. For a numeric target ``predict(row)`` is the
-        mean, and there are no probabilities. The source can stand inside a script element of a page.
+        mean, and there are no probabilities; ``quantiles(row)`` has the value of each of ``QUANTILES``. The source can
+        stand inside a script element of a page.
 
     Raises
     ------
@@ -51,7 +62,7 @@ def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors:
     >>> print(source.splitlines()[-1])
     if (typeof module !== "undefined") module.exports = doses;
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     if not is_name(name, r"[A-Za-z_$][A-Za-z0-9_$]*") or name in _RESERVED:
         raise ParameterError(
             f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is not a "
@@ -79,12 +90,18 @@ def to_javascript(model: Tree | HasTree, *, name: str = "hornbeamTree", vectors:
         tables["LOSS"] = loss.matrix.tolist()
     if len(tree.slopes):
         tables |= terms | {"SCORE": [json.dumps(row) for row in terms["SCORE"]]}
+    if tree.schema.quantiles:
+        tables["QUANTILES"] = list(tree.schema.quantiles)
     written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
     about, functions, prediction, public = _REGRESSION if tree.is_regression else _CLASSIFICATION
+    if tree.schema.quantiles:
+        prediction, public = "[predict(row), ...quantiles(row)]", f"{public}, QUANTILES, quantiles"
     probabilities = _PROBABILITIES
     if len(tree.slopes):
         probabilities = _SCORES + _SOFTMAX
-        functions = _SCORES + _SLOPED_MEAN if tree.is_regression else probabilities + _LARGEST_SCORE
+        functions = _SCORES + _SCORED_MEAN if tree.is_regression else probabilities + _LARGEST_SCORE
+    if tree.schema.quantiles:
+        functions += _SCORED_QUANTILES if len(tree.slopes) else _QUANTILES
     if loss is not None:
         functions = probabilities + _LEAST_COST.replace("$SLACK", repr(loss.slack))
     labels = () if tree.is_regression else tree.schema.classes
@@ -204,7 +221,22 @@ _SCORES = """  // The score of each class, or the mean: that of the leaf, and it
 
 """
 
-_SLOPED_MEAN = """  function predict(row) {
+_QUANTILES = """
+  // The value of each of QUANTILES.
+  function quantiles(row) {
+    return BELIEF[stop(read(row), $ROOT)].slice(1);
+  }
+"""
+
+_SCORED_QUANTILES = """
+  // The value of each of QUANTILES.
+  function quantiles(row) {
+    const values = read(row);
+    return scores(values, stop(values, $ROOT)).slice(1);
+  }
+"""
+
+_SCORED_MEAN = """  function predict(row) {
     const values = read(row);
     return scores(values, stop(values, $ROOT))[0];
   }

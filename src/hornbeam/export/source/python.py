@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hornbeam.export.source.lookup_tables import LookupTables
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 from hornbeam.tree.words import plain_label
 from hornbeam.typing import Label
 
-_PUBLIC = ("CLASSES", "FEATURES")  # tables whose names have no underscore
+_PUBLIC = ("CLASSES", "FEATURES", "QUANTILES")  # tables whose names have no underscore
 
 
-def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
+def to_python(model: Tree | HasTree, *, quantiles: Sequence[float] | None = None, vectors: Any = None) -> str:
     """Write a tree as the source of a Python module without imports.
 
     Parameters
     ----------
     model : Tree, or fitted TreeClassifier or TreeRegressor
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: the quantiles of `TreeRegressor.predict_quantile`, beside the mean, of a
+        `TreeRegressor` that was fitted with ``distribution=True``.
     vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the code: its function ``check()`` counts those with another prediction than the tree's, and
         running the module as a script fails if there are any.
@@ -31,7 +35,7 @@ def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
         ASCII source with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value per feature:
         numbers, categories by value, None or NaN where missing. Nodes and probabilities are the tree's, bit for bit,
         also if missing values go to every child. For a numeric target ``predict(row)`` is the mean, and there are no
-        probabilities.
+        probabilities; ``quantiles(row)`` has the value of each of ``QUANTILES``.
 
     Examples
     --------
@@ -42,7 +46,7 @@ def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
     >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
     ([0.2, 0.8], 'ill', 0)
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     flat, features, loss = LookupTables.of(tree), tree.schema.features, tree.decision.loss
     walk, shares, terms = flat.source_tables()
     codes = [_dictionary(feature.categories) if not feature.is_numeric else "None" for feature in features]
@@ -65,6 +69,8 @@ def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
         tables |= terms | {"SCORE": [f"({', '.join(map(_literal, row))},)" for row in terms["SCORE"]]}
     elif not tree.is_regression:
         tables["DECIDED"] = flat.decided.tolist()
+    if tree.schema.quantiles:
+        tables["QUANTILES"] = list(tree.schema.quantiles)
     if loss is not None and (flat.fractional or len(tree.slopes)):
         tables["LOSS"] = loss.matrix.tolist()
     written = "\n".join(
@@ -76,12 +82,12 @@ def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
     if len(tree.slopes):
         source += _SCORES
         if tree.is_regression:
-            source += _SLOPED_MEAN
+            source += _SCORED_MEAN + _SCORED_QUANTILES * bool(tree.schema.quantiles)
         else:
             source += _LARGEST_SCORE if loss is None else _LEAST_COST.replace("$SLACK", repr(loss.slack))
             source += _SOFTMAX
     elif tree.is_regression:
-        source += _MEAN
+        source += _MEAN + _QUANTILES * bool(tree.schema.quantiles)
     elif not flat.fractional:
         source += _PREDICT + _PROBABILITIES
     else:
@@ -89,7 +95,9 @@ def to_python(model: Tree | HasTree, *, vectors: Any = None) -> str:
         source += _SHARED_PROBABILITIES
     if vectors is None:
         return source
-    prediction = "[predict(row)]" if tree.is_regression else "probabilities(row)"
+    prediction = "probabilities(row)"
+    if tree.is_regression:
+        prediction = "[predict(row), *quantiles(row)]" if tree.schema.quantiles else "[predict(row)]"
     labels = () if tree.is_regression else tree.schema.classes
     return source + _check(TestVectors.of(tree, vectors), prediction, labels)
 
@@ -215,7 +223,22 @@ _SCORES = '''def _scores(values, place):
 
 '''
 
-_SLOPED_MEAN = '''def predict(row):
+_QUANTILES = '''
+
+def quantiles(row):
+    """The value of each of QUANTILES at the node where a row stops."""
+    return list(_BELIEF[_stop(_read(row))][1:])
+'''
+
+_SCORED_QUANTILES = '''
+
+def quantiles(row):
+    """The value of each of QUANTILES at the node where a row stops, changed by the terms of the leaf."""
+    values = _read(row)
+    return _scores(values, _stop(values))[1:]
+'''
+
+_SCORED_MEAN = '''def predict(row):
     """The mean of the node where a row stops, changed by the terms of the leaf."""
     values = _read(row)
     return _scores(values, _stop(values))[0]

@@ -45,7 +45,7 @@ def sloped_tables(query: SplitExpressions, inputs: str, carried: Sequence[str]) 
     kept, read = _columns(carried), _columns([f"x{f}" for f in sorted(set(slopes.feature.tolist()))])
     distances = [alias(_distance(query, j), f"d{j}") for j in range(n_terms)]
     routed = exp.select(*kept, *read, alias(query.leaf(), "leaf")).from_(inputs)
-    scores = ["mean"] if tree.is_regression else [f"s{k}" for k in range(n)]
+    scores = tree.schema.number_names if tree.is_regression else [f"s{k}" for k in range(n)]
     scored = exp.select(
         *[exp.column(column, _DISTANCES) for column in carried],
         alias(exp.column("leaf", _DISTANCES), "leaf"),

@@ -9,7 +9,7 @@ from hornbeam.errors import ParameterError, import_extra
 from hornbeam.export.point_terms import CardPoints
 from hornbeam.tree import Condition
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 
 
 def to_sql(
@@ -19,6 +19,7 @@ def to_sql(
     dialect: str = "duckdb",
     keep: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
+    quantiles: Sequence[float] | None = None,
 ) -> str:
     """Write a tree as one SELECT that scores the rows of a table.
 
@@ -33,6 +34,9 @@ def to_sql(
         Columns of the table to carry over into the result, such as its key.
     columns : mapping from feature to column, optional
         The name of a feature's column, if it is not the name of the feature.
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: the quantiles of `TreeRegressor.predict_quantile`, as columns ``q10``,
+        ``q50`` and ``q90`` beside the mean, of a `TreeRegressor` that was fitted with ``distribution=True``.
 
     Returns
     -------
@@ -107,7 +111,7 @@ def to_sql(
     [('Ada', 2, 'yes', 0.2, 0.8), ('Bob', 1, 'no', 0.8, 0.2), ('Cid', 0, 'no', 0.5, 0.5)]
     >>> people.close()
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     return _write(tree, None, 0, table=table, dialect=dialect, keep=keep, columns=columns)
 
 

@@ -190,11 +190,13 @@ def _label(query: SplitExpressions) -> list[str]:
 
 
 def _probabilities(query: SplitExpressions) -> list[str]:
-    return ["mean"] if query.tree.is_regression else [f"p{k}" for k in range(query.tree.n_classes)]
+    tree = query.tree
+    return tree.schema.number_names if tree.is_regression else [f"p{k}" for k in range(tree.n_classes)]
 
 
 def _output_names(query: SplitExpressions, keep: Sequence[str]) -> list[str]:
-    return ["mean"] if query.tree.is_regression else probability_names(query.tree, keep)
+    tree = query.tree
+    return tree.schema.number_names if tree.is_regression else probability_names(tree, keep)
 
 
 def probability_names(tree: Tree, keep: Sequence[str] = ()) -> list[str]:

@@ -18,6 +18,8 @@ def declarations(program: Program) -> str:
     lines = [f"#define {program.prefix}_FEATURES {schema.n_features}"]
     if not program.is_regression:
         lines.append(f"#define {program.prefix}_CLASSES {schema.n_classes}")
+    if schema.quantiles:
+        lines.append(f"#define {program.prefix}_QUANTILES {len(schema.quantiles)}")
     lines.append(f"#define {program.prefix}_NODES {program.tree.n_nodes}")
     if program.probability in ONE:
         lines.append(f"#define {program.prefix}_ONE {ONE[program.probability]}")
@@ -35,6 +37,8 @@ def declarations(program: Program) -> str:
     ]
     if program.is_regression:
         lines.append(f"{name}_number {name}_mean(const {name}_value *x);")
+        if schema.quantiles:
+            lines.append(f"void {name}_quantiles(const {name}_value *x, {name}_number *q);")
     else:
         lines.append(f"int32_t {name}_class(const {name}_value *x);")
         lines.append(f"void {name}_probabilities(const {name}_value *x, {name}_probability *p);")
@@ -91,6 +95,8 @@ def _about(program: Program) -> str:
     ]
     if program.is_regression:
         how.append(f"{name}_mean(x)              its mean, {accuracy(program)}")
+        if levels := program.tree.schema.quantiles:
+            how.append(f"{name}_quantiles(x, q)      its quantiles of {', '.join(map(str, levels))}")
     else:
         how.append(f"{name}_class(x)             the code of the class that the model decides for")
         how.append(f"{name}_probabilities(x, p)  the probability of each class, {accuracy(program)}")

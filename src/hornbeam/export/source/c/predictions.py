@@ -83,7 +83,9 @@ def predictions(program: Program) -> str:
         return tables + _NODE.format(**parts) + sloped_predictions(program, decide)
     if program.is_regression:
         parts["belief"] = wrapped(literal(row[0]) for row in belief)
-        return tables + (_MEANS + _NODE + _MEAN).format(**parts)
+        parts["quantiles"] = wrapped(f"{{{', '.join(map(literal, row[1:]))}}}" for row in belief)
+        functions = _MEANS + _NODE + _MEAN + _QUANTILES * bool(program.tree.schema.quantiles)
+        return tables + functions.format(**parts)
     if program.is_fractional:
         tables += array(f"{name}_shared", flat.share_start.tolist())
         tables += array(f"{name}_shared_lead", flat.share_lead.tolist())
@@ -140,6 +142,19 @@ _MEAN = """
 {name}_number {name}_mean(const {name}_value *x)
 {{
     return {name}_mean_at[{name}_place(x)];
+}}
+"""
+
+_QUANTILES = """
+static const {name}_number {name}_quantiles_at[{rows}][{NAME}_QUANTILES] = {{
+{quantiles}
+}};
+
+void {name}_quantiles(const {name}_value *x, {name}_number *q)
+{{
+    const {name}_number *found = {name}_quantiles_at[{name}_place(x)];
+    for (int32_t k = 0; k < {NAME}_QUANTILES; ++k)
+        q[k] = found[k];
 }}
 """
 

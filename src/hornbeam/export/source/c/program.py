@@ -24,6 +24,7 @@ OWN_NAMES = (
     "MISSING_CODE",
     "NODES",
     "ONE",
+    "QUANTILES",
     "TEST",
     "UNKNOWN",
     "UNKNOWN_CODE",

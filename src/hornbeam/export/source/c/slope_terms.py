@@ -22,7 +22,7 @@ def sloped_predictions(program: Program, least_cost: str) -> str:
     """Write the tables and public functions of a tree with slopes; `least_cost` decides, if not empty."""
     functions = _SCORES
     if program.is_regression:
-        functions += _MEAN
+        functions += _MEAN + _QUANTILES * bool(program.tree.schema.quantiles)
     else:
         functions += _SOFTMAX + ("" if least_cost else _LARGEST_SCORE)
     nominal = bool((program.tree.slopes.category >= 0).any())
@@ -31,6 +31,7 @@ def sloped_predictions(program: Program, least_cost: str) -> str:
         tests.append(_MISSING.format(missing=program.number.missing("value")))
     written = functions.format(
         name=program.name,
+        NAME=program.prefix,
         n=program.tree.schema.n_outputs,
         tests="".join(["        ", " else ".join(tests), "\n"]) if tests else "",
     )
@@ -86,9 +87,19 @@ _MISSING = """if ({missing}) {{
 _MEAN = """
 {name}_number {name}_mean(const {name}_value *x)
 {{
-    double mean[1];
+    double mean[{n}];
     {name}_scores(x, mean);
     return ({name}_number)mean[0];
+}}
+"""
+
+_QUANTILES = """
+void {name}_quantiles(const {name}_value *x, {name}_number *q)
+{{
+    double exact[{n}];
+    {name}_scores(x, exact);
+    for (int32_t k = 0; k < {NAME}_QUANTILES; ++k)
+        q[k] = ({name}_number)exact[k + 1];
 }}
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from hornbeam.export.source.c.slope_terms import NO_FUSED
 from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.unwrap import HasTree, single_tree
+from hornbeam.tree.unwrap import HasTree, with_quantiles
 
 _CHOICES = {
     "layout": ("if", "table", "bins"),
@@ -37,6 +38,7 @@ def to_c(
     input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the usual name
     probability: Literal["double", "float", "uint16", "uint8"] = "double",
     complete: bool = False,
+    quantiles: Sequence[float] | None = None,
     vectors: Any = None,
 ) -> str:
     """Write a tree as one file of C99 that needs no heap, no library and only the header ``<stdint.h>``.
@@ -57,6 +59,9 @@ def to_c(
         the largest error. For a numeric target the type of the means: "double" or "float".
     complete : bool, default False
         Leave out the code for missing values. Smaller, for rows that have none.
+    quantiles : sequence of float, optional
+        Levels, such as ``[0.1, 0.5, 0.9]``: the quantiles of `TreeRegressor.predict_quantile`, beside the mean, of a
+        `TreeRegressor` that was fitted with ``distribution=True``.
     vectors : array-like or data frame of shape (n_rows, n_features), optional
         Rows to ship with the code: compiled with ``NAME_TEST`` defined, the file is a program that fails
         unless all of them get the tree's nodes, classes and probabilities.
@@ -64,7 +69,8 @@ def to_c(
     Returns
     -------
     str
-        ASCII source. A file that defines ``NAME_DECLARATIONS_ONLY`` may include it as a header.
+        ASCII source, with the function ``NAME_quantiles`` if quantiles are asked for. A file that defines
+        ``NAME_DECLARATIONS_ONLY`` may include it as a header.
 
     Raises
     ------
@@ -90,7 +96,7 @@ def to_c(
     }
     <BLANKLINE>
     """
-    tree = single_tree(model)
+    tree = with_quantiles(model, quantiles)
     check_flags(complete=complete)
     _check_choices(name, layout=layout, input=input, probability=probability)
     program = Program.of(tree, name, NUMBERS[input], layout, probability, complete)
@@ -183,6 +189,8 @@ def _test(program: Program, X: Any) -> str:
         NAME=program.prefix,
         type=number.ctype,
         n=len(rows),
+        outputs=schema.n_outputs,
+        quantiles=_QUANTILES_TEST.format(name=name, NAME=program.prefix) if schema.quantiles else "",
         rows=wrapped(rows),
         nodes=array(f"{name}_test_node", vectors.nodes.tolist()),
         classes=array(f"{name}_test_class", vectors.decided.tolist()),
@@ -224,7 +232,7 @@ _MEAN_TEST = """
 static const {type} {name}_test_x[{n}][{NAME}_FEATURES] = {{
 {rows}
 }};
-{nodes}static const {name}_number {name}_test_mean[{n}][1] = {{
+{nodes}static const {name}_number {name}_test_mean[{n}][{outputs}] = {{
 {expected}
 }};
 
@@ -234,10 +242,16 @@ int main(void)
     for (int32_t i = 0; i < {n}; ++i) {{
 {bins}        const {name}_value *x = {row};
         wrong |= {name}_node(x) != {name}_test_node[i] || {name}_mean(x) != {name}_test_mean[i][0];
-    }}
+{quantiles}    }}
     return wrong;
 }}
 #endif
+"""
+
+_QUANTILES_TEST = """        {name}_number q[{NAME}_QUANTILES];
+        {name}_quantiles(x, q);
+        for (int32_t k = 0; k < {NAME}_QUANTILES; ++k)
+            wrong |= q[k] != {name}_test_mean[i][k + 1];
 """
 
 _TEST = """
