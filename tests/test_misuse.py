@@ -84,9 +84,9 @@ WRONG_ROWS = {
 ELSEWHERE = {"ax", "on_progress", "on_finish", "client", "spark", "date", "name"}
 #: Classes that need a cluster, or arrays that make a tree: their own tests have their wrong parameters.
 PARTS = {"DaskEngine", "RayEngine", "SparkEngine", "Tree", "Skeleton", "Slopes", "Condition", "Step", "Costs"}
-PARTS |= {"DecisionRule", "Table", "Forest", "BoostedTrees", "ImportedTree"}
+PARTS |= {"DecisionRule", "Table", "Forest", "BoostedTrees", "VotingTrees", "ImportedTree"}
 #: Parts whose methods take rows.
-ENSEMBLES = {"Forest", "BoostedTrees"}
+ENSEMBLES = {"Forest", "BoostedTrees", "VotingTrees"}
 #: Parameters of pruners that are read when they prune.
 READ_LATER = {"X", "y", "sample_weight", "engine", "held_out", "estimate", "rows"}
 #: Functions that take every classifier.
@@ -120,6 +120,7 @@ def objects():
         CLF.tree_,
         FOREST.forest_,
         hornbeam.BoostedTreesClassifier(n_estimators=2).fit(X, Y).boosted_,
+        hornbeam.AdaBoostClassifier(2).fit(X, Y).voting_,
         CLF.tree_.schema,
         CLF.tree_.skeleton,
         CLF.leaves(),
