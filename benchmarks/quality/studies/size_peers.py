@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -30,7 +31,7 @@ LEAVES = (4, 8, 16, 32)
 DEPTHS = (3, 4, 5)
 SIZES = (*(f"leaves-{n}" for n in LEAVES), *(f"depth-{d}" for d in DEPTHS))
 PENALTIES = np.geomspace(0.1, 0.0005, 12)  # of a leaf, for LicketySPLIT, which has no limit of leaves
-CEILINGS = ("forest-100", "lightgbm", "lightgbm-stopped", "logistic", "ebm")
+CEILINGS = ("forest-100", "lightgbm", "lightgbm-stopped", "logistic", "mlp", "ebm")
 SECONDS = 3  # for one optimal tree; the search returns the best tree it has
 
 
@@ -110,6 +111,8 @@ def _n_numbers(model: Any, n_classes: int) -> int | None:
         return _n_numbers(model[-1], n_classes)
     if hasattr(model, "term_scores_"):
         return int(sum(np.size(scores) for scores in model.term_scores_))
+    if hasattr(model, "coefs_"):
+        return int(sum(array.size for array in (*model.coefs_, *model.intercepts_)))
     if hasattr(model, "coef_"):
         return int(model.coef_.size + model.intercept_.size)
     if isinstance(model, DecisionTreeClassifier):
@@ -173,6 +176,8 @@ def ceiling(name: str) -> Any:
         return Stopped()
     if name == "logistic":
         return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+    if name == "mlp":
+        return make_pipeline(StandardScaler(), MLPClassifier(max_iter=500, random_state=SEED))
     from interpret.glassbox import ExplainableBoostingClassifier
 
     return ExplainableBoostingClassifier(outer_bags=4, random_state=SEED, n_jobs=1)

@@ -122,6 +122,7 @@ CEILINGS = (
     "lightgbm/lightgbm",
     "lightgbm-stopped/lightgbm-stopped",
     "logistic/logistic",
+    "mlp/mlp",
     "ebm/ebm",
     "weka/lmt",
     "plain/default",
@@ -260,9 +261,9 @@ medians of CPU seconds of training a fold, single-threaded; those of readable tr
 for each split, one less than classes for each leaf, two for each term.
 
 `readable` has two slopes a leaf (three at 32 leaves), `+constant` none; `plain` is the default growth with that limit.
-`forest-100`, `lightgbm`, `ebm`, `weka/lmt`, `plain/default` and `taught/default`, the default tree with the teacher,
-have no limit. Where a method did not answer on all
-sets, its mean is that of the readable tree plus the mean difference on the sets where both answered."""
+`forest-100`, `lightgbm`, `mlp` (100 units, scaled columns), `ebm`, `weka/lmt`, `plain/default` and
+`taught/default`, the default tree with the teacher, have no limit. Where a method did not answer on all sets, its mean
+is that of the readable tree plus the mean difference on the sets where both answered."""
 
 
 def report(
