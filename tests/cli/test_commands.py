@@ -358,6 +358,7 @@ def test_study_of_the_paper(run):
     assert methods["HGS"]["rmse"] < methods["MLE"]["rmse"]
 
 
+@pytest.mark.filterwarnings("default:Bayes-risk pruning compares")
 def test_published_forms_by_name_and_a_rule_that_cannot_cut(run, tmp_path):
     fit = ["fit", "loans.csv", "-t", "state", "-o", str(tmp_path / "model.hornbeam"), "--preset"]
     forms = ["--smoothing", "hgs-published", "--pruning", "bayes-risk-note"]

@@ -175,7 +175,7 @@ def test_an_estimator_stands_for_its_tree_and_a_frame_for_its_table():
         (lambda: hornbeam.TreeClassifier().fit(Y, X), "X and y are swapped"),
         (lambda: hornbeam.TreeRegressor().fit(NUMBERS, X), "X and y are swapped"),
         (lambda: evaluation.score_changes(Y, NUMBERS, NUMBERS), "fitted classifier or regressor"),
-        (lambda: plots.LeafDisplay.from_estimator(MODELS["regressor"]), "TreeDisplay"),
+        (lambda: plots.LeafDisplay.from_estimator(MODELS["regressor"]), "distribution=True"),
         (lambda: plots.ReliabilityDisplay.from_estimator(MODELS["regressor"], X, Y), "expected a classifier"),
         (lambda: hornbeam.report(MODELS["scikit-learn"], X, Y), r"hornbeam\.interop"),
     ],

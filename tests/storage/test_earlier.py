@@ -15,7 +15,10 @@ from hornbeam.storage.assembly import decode_decision
 from hornbeam.tree import Costs, DecisionRule
 from hornbeam.tree.tree import Step
 
-pytestmark = pytest.mark.filterwarnings("ignore:the file has no sha256")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the file has no sha256"),
+    pytest.mark.filterwarnings("ignore:Bayes-risk pruning compares"),
+]
 
 HERE = Path(__file__).parent
 

@@ -25,6 +25,8 @@ from hornbeam.tree.tree import Tree
 from support.examples import examples
 from support.strategies import chain, trees
 
+pytestmark = pytest.mark.filterwarnings("ignore:Bayes-risk pruning compares")
+
 ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
 ROUTES = (
     "parent",

@@ -14,6 +14,8 @@ from hornbeam.storage.file import encode
 from hornbeam.storage.layout import ARRAYS, OF_COLLECTION, OF_SLOPES
 from hornbeam.storage.limits import VERSION
 
+pytestmark = pytest.mark.filterwarnings("ignore:Bayes-risk pruning compares")
+
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "storage.md"
 SCHEMA = json.loads(
     resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text(encoding="utf-8")

@@ -38,6 +38,7 @@ _LEARNED = frozenset(
         "source_tree_",
         "tree_",
         "validation_losses_",
+        "voting_",
     ]
 )
 
