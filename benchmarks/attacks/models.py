@@ -208,7 +208,7 @@ def _uses_of_estimator(model: Any) -> list[tuple[str, Any]]:
 
 
 def _schema(model: Any) -> Schema:
-    for name in ("tree_", "forest_", "boosted_", "rules_"):
+    for name in ("tree_", "forest_", "boosted_", "voting_", "rules_"):
         if hasattr(model, name):
             schema: Schema = getattr(model, name).schema
             return schema

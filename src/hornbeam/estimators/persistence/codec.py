@@ -151,8 +151,9 @@ def _check_learned(cls: type[Any], learned: Mapping[str, Any]) -> None:
         isinstance(value, entries[name].type) for name, value in learned.items()
     ):
         return
+    found = sorted(map(str, learned))  # a hostile file may have numbers for keys
     raise StorageError(
-        f"a {cls.__name__} has learned {sorted(learned)!r:.80}; expected to have learned {', '.join(sorted(entries))}"
+        f"a {cls.__name__} has learned {found!r:.80}; expected to have learned {', '.join(sorted(entries))}"
     )
 
 
