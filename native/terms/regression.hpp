@@ -61,7 +61,7 @@ class Regression {
         at_.resize(at_.size() + rows_.n_outputs, 0.0);
     }
 
-    // With `fixed` bases these are 0: the offsets of the rows have them.
+    // If the bases are `fixed`, they stay 0: the offsets of the rows contain them.
     void fit(int64_t steps, double tolerance = kTolerance, bool fixed = false) {
         const size_t k = rows_.n_outputs, n_bases = static_cast<size_t>(rows_.n_ends) * k;
         base_ridge_ = 10 * tolerance;

@@ -137,9 +137,8 @@ def refitted_terms(tree: Tree, at: NDArray[np.intp], table: Table) -> Slopes:
     values = np.column_stack(distances) / width
     end, score, label, weight, values = _in_order(stops[:, None], score, label, weight[:, None], values)
     share, scale = _shares(weight[:, 0]), 1.0
-    if (
-        tree.is_regression
-    ):  # in units of the deviation: then the ridge does not depend on the unit of the target
+    if tree.is_regression:
+        # In units of the deviation: then the ridge does not depend on the unit of the target.
         label, score = label - score, np.zeros_like(score)
         mean = _mean(label, share)
         deviation = sqrt(_mean(np.square(label - mean), share).item())

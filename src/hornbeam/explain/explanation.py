@@ -23,7 +23,7 @@ from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import with_ancestors
 from hornbeam.tree.words import label_text, mean_text, plain_label, pluralise, probability_text
-from hornbeam.typing import Label
+from hornbeam.typing import Indices, Label
 
 if TYPE_CHECKING:
     from hornbeam.smoothing.distribution import Distribution
@@ -257,13 +257,14 @@ class Explanations(Result[Explanation]):
         self._tree, self._level = tree, level
         self._table = table.take(np.arange(table.n_rows))  # a copy: the caller may change the rows
         self._low, self._high = predict_interval(tree, table, level)
-        nodes = with_ancestors(tree.skeleton, stops(tree, table, route(tree.skeleton, table)))
+        stop = route(tree.skeleton, table)
+        nodes = with_ancestors(tree.skeleton, stops(tree, table, stop))
         low, high = (map(tuple, bound.tolist()) for bound in interval(tree, level, nodes))
         self._bounds = dict(zip(nodes.tolist(), zip(low, high, strict=True), strict=True))
         self._probability = predict_rows(tree, table)
         self._codes = None if tree.is_regression else decide_rows(tree, table)
         self._shares = child_shares(tree, nodes)
-        self._ranges = None if distribution is None else _row_ranges(distribution, tree, self._table, level)
+        self._ranges = None if distribution is None else _row_ranges(distribution, stop, self._table, level)
 
     __iter__ = Sequence.__iter__
 
@@ -331,8 +332,8 @@ def explain(
     return Explanations(tree, table, level, distribution)
 
 
-def _row_ranges(distribution: Distribution, tree: Tree, table: Table, level: float) -> list[RowRange]:
-    node, counts = route(tree.skeleton, table), distribution.tree
+def _row_ranges(distribution: Distribution, node: Indices, table: Table, level: float) -> list[RowRange]:
+    counts = distribution.tree
     numbers = zip(
         (distribution.ranges(node, level) + distribution.shift(table)[:, None]).tolist(),
         counts.weight_in_rows[node].tolist(),

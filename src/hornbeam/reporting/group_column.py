@@ -30,7 +30,7 @@ class Groups:
 
 
 def row_values(values: Any, name: str, n_rows: int | None, instead: str) -> NDArray[Any]:
-    """Return one value per test row in memory; None rows are those of files, where `instead` is expected."""
+    """Return an array of one value per test row; an error that asks for `instead` if `n_rows` is None, as for files."""
     if n_rows is None:
         raise ParameterError(
             f"{name} is a value for each row, and X is files or a Source; expected {instead}."
