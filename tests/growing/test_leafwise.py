@@ -175,25 +175,32 @@ def test_a_thousand_threads_grow_the_same_tree():
 
 
 def test_threads_that_the_system_refuses_do_not_change_the_tree():
-    """A new process with memory for the stacks of a few threads only."""
-    pytest.importorskip("resource")
+    """A new process with memory for a few stacks only, which are so large that plenty is left for all other memory."""
+    resource = pytest.importorskip("resource")
     if not Path("/proc/self/statm").exists():
         pytest.skip("the memory of a process is read from /proc")
     if "asan" in os.environ.get("LD_PRELOAD", ""):
         pytest.skip("the sanitizer ends a process that is short of memory")
+    if -1 < resource.getrlimit(resource.RLIMIT_STACK)[1] < 2**32:
+        pytest.skip("the system does not allow stacks of 4 GB")
     code = """
 import resource
 from pathlib import Path
 from growing.test_leafwise import grown_digest
 
-alone = grown_digest(400_000, n_jobs=1)
+alone = grown_digest(50_000, n_jobs=1)
 taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
-assert grown_digest(400_000, n_jobs=200) == alone  # 97 threads
+resource.setrlimit(resource.RLIMIT_AS, (taken + 5 * 2**31, taken + 5 * 2**31))
+assert grown_digest(50_000, n_jobs=200) == alone  # 12 threads, of which two get their stack
 """
+
+    def stacks_of_4_gigabytes():
+        resource.setrlimit(resource.RLIMIT_STACK, (2**32, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
     subprocess.run(
         [sys.executable, "-c", code],
         check=True,
         timeout=60,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        preexec_fn=stacks_of_4_gigabytes,
     )
