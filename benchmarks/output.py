@@ -9,6 +9,7 @@ import os
 import platform
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def ratios(figures: dict[str, float]) -> dict[str, float]:
 
 
 def machine() -> dict[str, Any]:
-    """Where the run happened and with which versions."""
+    """Date, machine and library versions of the run."""
     versions = {}
     for library in LIBRARIES:
         try:
@@ -124,6 +125,7 @@ def machine() -> dict[str, Any]:
             continue
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "system": platform.platform(terse=True),
         "cpu": _cpu(),
         "cpus": os.cpu_count(),

@@ -132,6 +132,7 @@ def objects():
         with_terms().edit(X, Y),
         CLF.cost_complexity_path(),
         hornbeam.TreeClassifier().fit(X, Y).size_path_,
+        fitted(hornbeam.TreeRegressor(distribution=True)).predict_distribution(X),
         hornbeam.diff(CLF, CLF),
         hornbeam.report(CLF, X, Y),
         rules,

@@ -39,3 +39,16 @@ def test_every_picture_is_on_a_page(draw):
     pages = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
     shown = {name for page in pages for name in re.findall(r"pictures/([\w-]+)\.svg", page)}
     assert shown == set(draw.PICTURES)
+
+
+def test_the_front_picture_has_the_texts_of_its_tree():
+    """Bytes of matplotlib change with its version, so the numbers are compared."""
+    mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
+    pytest.importorskip("pandas", reason="the script uses data frames")
+    mpl.use("agg")
+    script = docs_module("front_picture.py")
+    for name, figure in script.figures(script.tree()).items():
+        mpl.pyplot.close(figure)
+        for theme in ("", "-dark"):
+            drawn = script.words_of_file(script.FOLDER / f"{name}{theme}.svg")
+            assert sorted(drawn) == sorted(script.words(figure)), f"python docs/front_picture.py: {name}"

@@ -26,6 +26,7 @@ NUMBER = X["age"] + 9 * (X["town"] == "b")
 Y = np.where(NUMBER + DRAW.normal(0, 9, 150) > 44, "bad", "good")
 CLF = TreeClassifier(max_leaf_nodes=5).fit(X, Y)
 REG = TreeRegressor(max_leaf_nodes=5).fit(X, NUMBER)
+COUNTED = TreeRegressor(max_leaf_nodes=5, distribution=True).fit(X, NUMBER)
 RISK = CLF.predict_proba(X)[:, 0]
 
 
@@ -36,6 +37,7 @@ def made():
         "Leaves": [CLF.leaves(), REG.leaves(), CLF.leaves(positive="bad", by="risk")],
         "FiredRules": [hornbeam.RuleClassifier().fit(X, Y).explain(X[:7])],
         "Explanations": [CLF.explain(X[:7]), REG.explain(X[:7])],
+        "RowDistributions": [COUNTED.predict_distribution(X[:5])],
         "ShapValues": [CLF.shap_values(X[:6]), REG.shap_values(X[:6])],
         "Counterfactuals": [CLF.counterfactuals(X[:9], n=2), REG.counterfactuals(X[:9], wanted=(50, None))],
         "Drift": [CLF.drift(X[:50]), CLF.drift(X[:50], Y[:50]), REG.drift(X[:50], NUMBER[:50])],
@@ -135,7 +137,13 @@ def test_the_entries_of_plain_tables_are_dicts():
 
 def test_a_frame_is_of_the_library_of_the_rows():
     rows = pl.from_pandas(X[:5])
-    for found in (CLF.explain(rows), CLF.shap_values(rows), CLF.counterfactuals(rows), CLF.unseen(rows)):
+    for found in (
+        CLF.explain(rows),
+        CLF.shap_values(rows),
+        CLF.counterfactuals(rows),
+        CLF.unseen(rows),
+        COUNTED.predict_distribution(rows),
+    ):
         assert type(found.to_frame()) is pl.DataFrame
         assert type(found.to_frame("pandas")) is pd.DataFrame
     assert type(CLF.drift(rows).to_frame()) is pl.DataFrame

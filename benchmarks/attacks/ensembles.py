@@ -17,7 +17,10 @@ ALWAYS = {"SmoothedClassifier": {"estimator": {"made": "estimator"}}}
 def draw(rng: np.random.Generator) -> dict[str, Any]:
     others = [name for name in KINDS if name not in ("TreeClassifier", "TreeRegressor", "Recipe")]
     name = str(rng.choice(others))
-    return draw_fit(rng, name, ALWAYS.get(name, {}))
+    always: dict[str, Any] = dict(ALWAYS.get(name, {}))
+    if name == "ForestRegressor":  # drawn often, as for trees
+        always["distribution"] = bool(rng.integers(2))
+    return draw_fit(rng, name, always)
 
 
 def judge(case: dict[str, Any]) -> str | None:

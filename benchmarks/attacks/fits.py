@@ -92,9 +92,10 @@ def _made(case: dict[str, Any]) -> tuple[Rows, dict[str, Any], Any]:
     if "grower" in settings:  # the limits of a recipe are those of its grower
         limits = ("max_depth", "max_leaf_nodes", "once_per_path")
         settings |= {limit: getattr(settings["grower"], limit) for limit in limits}
+    criterion = getattr(settings.get("grower"), "criterion", settings.get("criterion"))
     if name == "BoostedTreesRanker":
         rows.y[:] = np.clip(np.round(np.abs(rows.y)), 0, 4)
-    elif settings.get("loss") == "poisson":
+    elif settings.get("loss") == "poisson" or criterion in ("poisson", "gamma"):
         rows.y[:] = np.abs(rows.y)
 
     def fitted(source: Any, n_jobs: int | None = None, **options: Any) -> Any:

@@ -194,7 +194,8 @@ def _uses_of_estimator(model: Any) -> list[tuple[str, Any]]:
     uses = [("repr", lambda: repr(model)), ("predict", predict)]
     if hasattr(model, "predict_proba"):
         uses.append(("predict_proba", lambda: _check(model.predict_proba(X), True)))
-    if hasattr(model, "predict_interval"):
+    no_ranges = hasattr(model, "forest_") and model._distribution is None
+    if hasattr(model, "predict_interval") and not no_ranges:
         uses.append(("predict_interval", interval))
     if hasattr(model, "explain"):
         uses.append(("explain", explain))

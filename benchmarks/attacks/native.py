@@ -294,7 +294,9 @@ GROW = {
     "progress": longs(0, 0),
 }
 ONE_TREE = {"columns", "rules", "begin", "end", "depth", "key", "path"}  # of `grow`, and not of `grow_each`
-PATHS = NativeObject("PathRules", {"n_features": 2, "groups": [[0, 1], [1]], "below": [[0], []]})
+PATHS = NativeObject(
+    "PathRules", {"n_features": 2, "groups": [[0, 1], [1]], "below": [[0], []], "items": [(2.0, [1])]}
+)
 PREDICTIONS = {"belief": BELIEF, "weight": np.ones(5)}
 ONE = {"values": floats(0.5, -1.0, 3.0)}
 BETA = {"a": floats(0.5, 3.0, 2000.0), "b": floats(9.0, 0.1, 3000.0)}
@@ -318,6 +320,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "rules": rules(missing=_native.Missing.learned, corrected=True),
         "columns": columns(1, monotone=True),
     }
+    grown[4] |= {"criterion": 4, "rules": rules(corrected=True)}
     counted = [rows(**kind) for kind in KINDS]
     nodes = [node(kind) for kind in KINDS]
     limits = {"lower": 0.0, "upper": 1.0}
@@ -364,6 +367,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "PathRules.__init__": [PATHS.arguments],
         "PathRules.__setstate__": [{"arg": build(PATHS).__getstate__()}],
         "PathRules.allowed": [{"self": PATHS, "path": [0, 1]}],
+        "PathRules.prices": [{"self": PATHS, "path": [0, 1]}],
         "Rules.__getstate__": [{"self": rules()}],
         "Rules.__init__": [{}],
         "Rules.__setstate__": [{"arg": build(rules()).__getstate__()}],
@@ -389,7 +393,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "best_split": [
             at
             | (unlimited if at["cell_kind"] > 1 else limits)
-            | {"key": 1, "variance": 0.5, "allowed": np.array([1, 0], np.uint8)}
+            | {"key": 1, "variance": 0.5, "allowed": np.array([1, 0], np.uint8), "price": floats(0.1, 0.0)}
             for at in nodes
         ],
         "beta_cdf": [BETA | {"x": floats(0.0, 0.3, 1.0)}],
@@ -562,6 +566,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             at
             | (unlimited if at["cell_kind"] > 1 else limits)
             | {"variance": 0.5, "allowed": None if at["cell_kind"] else np.array([0, 1], np.uint8)}
+            | {"price": floats(0.1, 0.0) if at["cell_kind"] else None}
             for at in nodes
         ],
         "partition": [

@@ -26,6 +26,8 @@ from benchmarks.attacks import refits
 from benchmarks.attacks.names import tests
 from benchmarks.attacks.tables import NOT_IN_PARQUET, Rows
 from hornbeam import export
+from hornbeam.data.row_order import rows_have_copies
+from hornbeam.data.schema import Kind
 from hornbeam.errors import HornbeamError
 from hornbeam.estimators.persistence.files import pack
 from hornbeam.evaluation import stability
@@ -34,6 +36,7 @@ from hornbeam.storage.model import Model
 from hornbeam.tree import Table
 from hornbeam.tree.route import decide_rows, predict_rows
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import with_quantiles
 from hornbeam.tree.walk import features_above
 
 FIT_SECONDS = 10.0  # of processor time, for a fit of fewer than 500 rows
@@ -127,8 +130,8 @@ def predictions(fit: Fit) -> None:
 
 def intervals(fit: Fit) -> None:
     """An interval contains its prediction, before and after calibration."""
-    if not hasattr(fit.model, "predict_interval"):
-        return
+    if not hasattr(fit.model, "predict_interval") or hasattr(fit.model, "forest_"):
+        return  # forests have ranges of rows alone, which the oracle of distributions judges
     _interval(fit, fit.model)
     if hasattr(fit.model, "calibrate_intervals"):
         calibrated = deepcopy(fit.model)
@@ -154,15 +157,30 @@ def distribution(fit: Fit) -> None:
     X, y = fit.rows.X, np.asarray(fit.rows.y, float)
     found = fit.model.predict_quantile(X, [0.001, 0.1, 0.5, 0.9, 0.999])
     expect((np.diff(found, axis=1) >= 0).all(), "quantiles cross")
-    drawn = fit.model.sample(X, 3)
-    if not len(fit.model.tree_.slopes):  # terms shift them
+    drawn, whole = fit.model.sample(X, 3), fit.model.predict_distribution(X)
+    if not whole.shift.any():  # terms shift them
         expect(y.min() <= min(found.min(), drawn.min()), "a value below all rows")
         expect(max(found.max(), drawn.max()) <= y.max(), "a value above all rows")
-    total = counted.tree.evidence.sum(axis=1)
-    expect((total == fit.model.tree_.evidence[:, 0]).all(), "other counts than rows")
+    if hasattr(fit.model, "tree_"):
+        total = counted.tree.evidence.sum(axis=1)
+        expect((total == fit.model.tree_.evidence[:, 0]).all(), "other counts than rows")
+        columns = predict_rows(with_quantiles(fit.model, [0.1, 0.5]), _table(fit))[:, 1:]
+        apart = np.abs(columns - found[:, 1:3]).max()
+        expect(apart <= SMALL * max(1, np.abs(found).max()), "exported quantiles differ")
+    expect(same(whole.quantile([0.1, 0.5]), found[:, 1:3]), "predict_distribution has other quantiles")
+    expect((whole.probability >= 0).all(), "a probability below 0")
+    expect(np.abs(whole.probability.sum(axis=1) - 1).max() < SMALL, "probabilities do not add up to 1")
+    slack = SMALL * max(1, np.abs(found).max())
+    expect((whole.cdf(found[:, 3] + slack) >= 0.9 - SMALL).all(), "cdf and quantiles differ")
+    inner: Any = None
     for level in (0.5, 0.8):
         low, high = fit.model.predict_interval(X, level=level, kind="row")
         expect(((low <= found[:, 2]) & (found[:, 2] <= high)).all(), "a range without the median")
+        if inner is not None:
+            expect(
+                (low <= inner[0]).all() and (inner[1] <= high).all(), "a wider range does not hold a narrower"
+            )
+        inner = low, high
 
 
 def limits(fit: Fit) -> None:
@@ -176,6 +194,7 @@ def limits(fit: Fit) -> None:
     if fit.tree is not None:
         _paths(fit, fit.tree)
         _least_rows(fit, fit.tree)
+        _prices(fit)
     _directions(fit, fit.model)
 
 
@@ -209,6 +228,18 @@ def _paths(fit: Fit, tree: Tree) -> None:
             expect(
                 above not in order or below not in order[order.index(above) + 1 :], "a forbidden split below"
             )
+
+
+def _prices(fit: Fit) -> None:
+    """No row pays more than all columns cost, and each pays what its explanation tells."""
+    costs = fit.settings.get("feature_costs")
+    if costs is None or not hasattr(fit.model, "path_costs"):
+        return
+    paid = fit.model.path_costs(fit.rows.X)
+    total = sum(given[0] if isinstance(given, tuple) else given for given in costs.values())
+    expect(((paid >= 0) & (paid <= total * (1 + 1e-12))).all(), "a path pays more than all columns cost")
+    paths = fit.model.explain(fit.rows.X[:1])[0].paths
+    expect(len(paths) > 1 or paths[0].price == paid[0], "an explanation with another price")
 
 
 def _least_rows(fit: Fit, tree: Tree) -> None:
@@ -351,11 +382,18 @@ def _table(fit: Fit) -> Any:
     return Table.read(fit.rows.X, schema=fit.tree.schema)  # type: ignore[union-attr]
 
 
+def _exported(fit: Fit) -> dict[str, Any]:
+    """The tree to export; with quantiles if the model has the distribution of its target."""
+    if getattr(fit.model, "_distribution", None) is None:
+        return {"model": fit.tree}
+    return {"model": fit.model, "quantiles": [0.1, 0.5, 0.9]}
+
+
 def python(fit: Fit) -> None:
     """The module of Python predicts what the tree predicts."""
     if fit.tree is not None:
         module: dict[str, Any] = {}
-        exec(export.to_python(fit.tree, vectors=_table(fit)), module)
+        exec(export.to_python(**_exported(fit), vectors=_table(fit)), module)
         expect(module["check"]() == 0, "the module predicts otherwise")
 
 
@@ -365,7 +403,7 @@ def c(fit: Fit) -> None:
         return
     layout = str(fit.rng.choice(["if", "table", "bins"]))
     source, program = fit.folder / "tree.c", fit.folder / "tree"
-    source.write_text(export.to_c(fit.tree, layout=layout, vectors=_table(fit)), encoding="ascii")  # type: ignore[arg-type]
+    source.write_text(export.to_c(**_exported(fit), layout=layout, vectors=_table(fit)), encoding="ascii")  # type: ignore[arg-type]
     flags = ["-O0", "-fsanitize=undefined", "-fno-sanitize-recover", "-DTREE_TEST"]
     _run([*reader("source_runners").GCC, *flags, "-o", str(program), str(source), "-lm"], "the compiler")
     _run([str(program)], f"the program with layout {layout}")
@@ -375,7 +413,7 @@ def javascript(fit: Fit) -> None:
     """The module of JavaScript predicts what the tree predicts."""
     if fit.tree is not None:
         source = fit.folder / "tree.js"
-        source.write_text(export.to_javascript(fit.tree, vectors=_table(fit)), encoding="ascii")
+        source.write_text(export.to_javascript(**_exported(fit), vectors=_table(fit)), encoding="ascii")
         _run(["node", "-e", f"process.exit(require('{source}').check())"], "the script")
 
 
@@ -472,7 +510,7 @@ def order(fit: Fit) -> None:
 
 
 def weights(fit: Fit) -> None:
-    """A row of weight 2 is two rows."""
+    """A row of weight 2 is two rows, which are held out together if they are copies."""
     counted = (
         "min_samples_leaf",
         "min_samples_split",
@@ -486,7 +524,10 @@ def weights(fit: Fit) -> None:
     if not untaught or fit.rows.options or any(name in fit.settings for name in (*counted, "teacher")):
         return
     times = fit.rng.integers(1, 4, fit.rows.n)
-    repeated = fit.fitted(fit.rows.take(np.repeat(np.arange(fit.rows.n), times)))
+    kind = Kind.NUMERIC if fit.rows.regression else None
+    table = Table.read(fit.rows.X, fit.rows.y, sample_weight=times, target_kind=kind)
+    groups = "copies" if rows_have_copies(table) else None
+    repeated = fit.fitted(fit.rows.take(np.repeat(np.arange(fit.rows.n), times)), groups=groups)
     weighted = fit.fitted(fit.rows, sample_weight=times.astype(float))
     expect(repeated.tree_.n_leaves == weighted.tree_.n_leaves, "another number of leaves")
     first, second = fit.predictions(weighted), fit.predictions(repeated)

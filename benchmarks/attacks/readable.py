@@ -16,7 +16,9 @@ IN_CI, LIMIT, MEMORY = 10, 90.0, 1024
 
 def draw(rng: np.random.Generator) -> dict[str, Any]:
     name = str(rng.choice(["TreeClassifier", "TreeRegressor"], p=[0.7, 0.3]))
-    always = {"preset": "readable"} if rng.random() < 0.7 else {"teacher": "ensemble"}
+    always: dict[str, Any] = {"preset": "readable"} if rng.random() < 0.7 else {"teacher": "ensemble"}
+    if name == "TreeRegressor":
+        always["distribution"] = bool(rng.random() < 0.2)  # `fit` takes six times as long
     wanted = _USED if "preset" in always else _USED | _GROWN.keys() | {"pruning"}
     used = [one for one in drawable(KINDS[name]) if one in wanted or rng.random() < 0.02]
     return draw_fit(rng, name, always, used)

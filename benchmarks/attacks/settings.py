@@ -143,6 +143,12 @@ def _forbidden(rng: np.random.Generator, rows: Rows) -> dict[str, list[str]]:
     return {names[0]: names[1:2]}
 
 
+def _prices(rng: np.random.Generator, rows: Rows) -> dict[str, Any]:
+    names = [str(name) for name in rng.permutation(np.array(rows.X.columns, dtype=object))]
+    prices: dict[str, Any] = {names[0]: float(rng.choice([0.0, 0.5, 3.0, 50.0]))}
+    return prices | {"shared": (float(rng.choice([0.1, 2.0])), names[: int(rng.integers(1, 4))])}
+
+
 def _forced(rng: np.random.Generator, rows: Rows) -> Any:
     """Return a tree, or a dict with the median of a column of numbers."""
     numeric = [
@@ -171,8 +177,11 @@ def _forest(rows: Rows) -> Any:
 def _grower(rng: np.random.Generator, rows: Rows) -> Any:
     names = [name for name in parameters(Grower) if values(Grower, name)]
     drawn = draw_settings(rng, Grower, names, int(rng.integers(1, 6)))
-    criterion = {"criterion": "squared_error"} if rows.regression else {}
-    return Grower(**made_settings(drawn, rows) | criterion)
+    if rows.regression and not Criterion(drawn.get("criterion", "entropy")).is_numeric:
+        drawn["criterion"] = "squared_error"
+    elif not rows.regression and Criterion(drawn.get("criterion", "entropy")).is_numeric:
+        drawn["criterion"] = "gini"
+    return Grower(**made_settings(drawn, rows))
 
 
 NAMED: dict[str, Maker] = {
@@ -184,6 +193,8 @@ NAMED: dict[str, Maker] = {
     "Grower.interaction_cst": lambda rng, rows: tuple(map(tuple, _interactions(rng, rows))),
     "forbidden_below": _forbidden,
     "Grower.forbidden_below": lambda rng, rows: ((0, len(rows.kinds) - 1),),
+    "feature_costs": _prices,
+    "Grower.feature_costs": lambda rng, rows: ((2.5, (0, len(rows.kinds) - 1)), (1.0, (0,))),
     "forced_splits": _forced,
     "Grower.forced_splits": lambda rng, rows: forced_splits(_shallow(rng, rows).skeleton),
     "init": lambda rng, rows: _forest(rows),

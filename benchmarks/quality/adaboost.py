@@ -22,7 +22,7 @@ from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.output import read_csv
-from benchmarks.quality.comparison import markdown
+from benchmarks.pages import markdown
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from hornbeam import AdaBoostClassifier, TreeClassifier
 from hornbeam.evaluation import Comparison

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.pages import read_lines
 from hornbeam.evaluation import compare
 
 LEVEL, POPULATION, SAMPLES = 0.9, 500_000, 300
@@ -217,7 +218,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return read_lines(path) if path.exists() else []
 
 
 def table(lines: list[dict[str, Any]]) -> str:

@@ -9,8 +9,7 @@ A test holds the page to the files, so a new result asks for the second command.
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.output import OURS, read_csv
-from benchmarks.scale.cost_model import page
+from benchmarks.pages import markdown, read_lines, write_tables
 from hornbeam.evaluation import Comparison
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -80,13 +79,7 @@ type Facts = Mapping[str, Any]
 
 
 def lines(name: str) -> list[Facts]:
-    return [json.loads(line) for line in (RESULTS / name).read_text().splitlines()]
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], text: int = 1) -> str:
-    """A table whose first columns are text and whose others are numbers."""
-    marks = ["---"] * text + ["--:"] * (len(head) - text)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, marks, *rows])
+    return read_lines(RESULTS / name)
 
 
 def summary(folder: str) -> dict[str, Facts]:
@@ -298,7 +291,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true", help="put the tables into docs/comparison.md")
     if parser.parse_args().write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **tables()), encoding="utf-8")
+        write_tables(PAGE, **tables())
     else:
         print("\n\n".join(tables().values()))
 

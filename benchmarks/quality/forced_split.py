@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality.comparison import markdown
+from benchmarks.pages import markdown, read_lines, write_tables
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
-from benchmarks.scale.cost_model import page
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import log_loss, probability_rmse
 from hornbeam.evaluation.comparison import WinDrawLoss
@@ -98,9 +97,9 @@ def main() -> None:
         OUT.parent.mkdir(exist_ok=True)
         OUT.write_text("".join(json.dumps(measure(entry)) + "\n" for entry in entries), encoding="utf-8")
     if options.write:
-        records = [json.loads(line) for line in OUT.read_text(encoding="utf-8").splitlines()]
+        records = read_lines(OUT)
         parts = {"forced": f"{summary(records)}\n\n{table(records)}"}
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **parts), encoding="utf-8")
+        write_tables(PAGE, **parts)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.pages import read_lines
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.evaluation import log_loss
 from hornbeam.smoothing.interval_calibration import interval
@@ -116,7 +117,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return read_lines(path) if path.exists() else []
 
 
 def show(options: argparse.Namespace) -> None:

@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.output import OURS
-from benchmarks.quality.comparison import RESULTS, lines, markdown
+from benchmarks.pages import markdown, write_tables
+from benchmarks.quality.comparison import RESULTS, lines
 from benchmarks.quality.studies import runner
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.families import RECIPES
@@ -32,7 +33,6 @@ from benchmarks.quality.studies.pruners import PRUNERS, Way, alone, pruned_famil
 from benchmarks.quality.studies.report import Scores, provenance
 from benchmarks.quality.studies.sets import Entry, index
 from benchmarks.quality.studies.trade_off import MORE
-from benchmarks.scale.cost_model import page
 from benchmarks.speed.frontiers import SIZES
 from benchmarks.speed.pruning import random_tree
 from benchmarks.speed.work_span import measure as simulate
@@ -265,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         run(entries, Cache(options.cache), options.jobs, options.out)
     made = tables(options.out)
     if options.write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **made), encoding="utf-8")
+        write_tables(PAGE, **made)
     print("\n\n".join(made.values()))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.data.fetch import INDEX, NoNetworkError, fetch
 from benchmarks.output import read_csv
+from benchmarks.pages import write_tables
 from benchmarks.quality.studies import paper_claims, paper_figures, paper_tables, runner
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.methods import Group
@@ -36,7 +37,6 @@ from benchmarks.quality.studies.paper_methods import (
 from benchmarks.quality.studies.paper_tables import OUT, Paper
 from benchmarks.quality.studies.report import Scores, provenance
 from benchmarks.quality.studies.sets import Entry, index
-from benchmarks.scale.cost_model import page
 
 HERE = Path(__file__).parents[1]
 PAGE = HERE.parent / "docs" / "papers" / "hgs.md"
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_summary(made, about, out)
     paper_figures.draw(paper, out)
     if options.write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **made), encoding="utf-8")
+        write_tables(PAGE, **made)
     print(f"{len(paper.scores.entries)} sets in {out}")
     return 0
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality.comparison import markdown
+from benchmarks.pages import markdown, page, read_lines
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from benchmarks.quality.studies.size_peers import ceiling, sized
-from benchmarks.scale.cost_model import page
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import log_loss, probability_rmse, zero_one_loss
 from hornbeam.export import to_text
@@ -92,7 +91,7 @@ def parts(record: dict[str, Any]) -> dict[str, str]:
 
 def read() -> list[dict[str, Any]]:
     """The committed results."""
-    return [json.loads(line) for line in OUT.read_text(encoding="utf-8").splitlines()]
+    return read_lines(OUT)
 
 
 def main() -> None:

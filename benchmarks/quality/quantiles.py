@@ -1,15 +1,17 @@
-"""Quantiles and ranges of single rows: `TreeRegressor(distribution=True)`, its leaves alone, and LightGBM.
+"""Quantiles and ranges of single rows: trees, readable trees and forests, leaves alone, and other libraries.
 
 python -m benchmarks.quality.quantiles --data FOLDER --csv benchmarks/results/regression/quantiles.csv
+python -m benchmarks.quality.quantiles --data FOLDER --methods forest,quantile-forest --csv forest.csv
 python -m benchmarks.quality.quantiles --data FOLDER --methods readable --splits 1 --csv readable.csv
 
 FOLDER has UCI sets as Parquet files; without, the sets of scikit-learn and the made-up worlds alone are used. Each of
 four splits trains on half of the rows, at most 1,000, and tests on the others, at most 2,000. `tree` is ours,
 `readable` the preset of this name, `forest` a forest, `leaf` the quantiles of the training rows in the same leaves,
-`lightgbm` a boosted quantile model for each level, with LightGBM's defaults. Losses are pinball losses, means over
-splits; `crps` is twice their integral over the levels from .05 to .95, by trapezia. `held 80` and `held 90` are the
-shares of test rows in the ranges of 80 and 90 %: conformal ones of ours, else those between two quantiles. Losses are
-parts of the target's deviation, or of its quartile range where the deviation is more than five times that.
+`lightgbm` a boosted quantile model for each level, `quantile-forest` the forest of the package of this name and
+`ngboost` normal distributions by NGBoost, all three with their defaults. Losses are pinball losses, means over splits;
+`crps` is twice their integral over the levels from .05 to .95, by trapezia. `held 80` and `held 90` are the shares of
+test rows in the ranges of 80 and 90 %: conformal ones of ours, else those between two quantiles. Losses are parts of
+the target's deviation, or of its quartile range where the deviation is more than five times that.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import numpy as np
 from scipy.stats import iqr
 
 from benchmarks.quality.regression import sets
-from hornbeam import TreeRegressor
+from hornbeam import ForestRegressor, TreeRegressor
 
 LEVELS = np.array([0.05, *np.arange(1, 10) / 10, 0.95])
 SHOWN = (0.05, 0.1, 0.5, 0.9, 0.95)
@@ -76,7 +78,32 @@ def lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
     return np.sort(np.stack([model.fit(X, y).predict(new) for model in models], axis=1), axis=1)
 
 
-MODELS = {"tree": TreeRegressor, "readable": partial(TreeRegressor, "readable")}
+def quantile_forest(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Quantiles of the package quantile-forest."""
+    from quantile_forest import RandomForestQuantileRegressor
+
+    return RandomForestQuantileRegressor(random_state=0).fit(X, y).predict(new, quantiles=LEVELS.tolist())
+
+
+def ngboost(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Quantiles of the normal distributions of NGBoost."""
+    from ngboost import NGBRegressor
+
+    predicted = NGBRegressor(random_state=0, verbose=False).fit(X, y).pred_dist(new)
+    return np.stack([predicted.ppf(q) for q in LEVELS], axis=1)
+
+
+MODELS = {
+    "tree": TreeRegressor,
+    "readable": partial(TreeRegressor, "readable"),
+    "forest": ForestRegressor,
+}
+OTHERS = {
+    "leaf": leaf_quantiles,
+    "lightgbm": lightgbm,
+    "quantile-forest": quantile_forest,
+    "ngboost": ngboost,
+}
 
 
 def split_scores(X: np.ndarray, y: np.ndarray, seed: int, methods: list[str]) -> dict[str, np.ndarray]:
@@ -92,10 +119,8 @@ def split_scores(X: np.ndarray, y: np.ndarray, seed: int, methods: list[str]) ->
             ranges[method] = [
                 model.predict_interval(X[test], level=level, kind="row") for level in (0.8, 0.9)
             ]
-        elif method == "leaf":
-            quantiles[method] = leaf_quantiles(X[train], y[train], X[test])
         else:
-            quantiles[method] = lightgbm(X[train], y[train], X[test])
+            quantiles[method] = OTHERS[method](X[train], y[train], X[test])
     unit = float(y.std()) if y.std() < 5 * iqr(y) or not iqr(y) else float(iqr(y))
     found = {}
     for name, q in quantiles.items():
@@ -120,6 +145,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of UCI sets")
     parser.add_argument("--csv", type=Path, required=True)
     parser.add_argument("--splits", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--methods", default="tree,leaf,lightgbm", help="with commas: tree, readable, ...")
     options = parser.parse_args()
     options.csv.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +154,7 @@ def main() -> None:
         table.writeheader()
         for name, X, y in (*worlds(), *sets(options.data)):
             begin, found = time.process_time(), dict[str, list[np.ndarray]]()
-            for seed in range(options.splits):
+            for seed in range(options.first, options.first + options.splits):
                 for method, scores in split_scores(X, y, seed, options.methods.split(",")).items():
                     found.setdefault(method, []).append(scores)
             table.writerows(line(name, len(y), method, scores) for method, scores in found.items())

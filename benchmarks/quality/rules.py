@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.pages import read_lines
 from benchmarks.quality.studies import j48
 from benchmarks.quality.studies.sets import Entry, Fold, index, load
 from hornbeam.evaluation import Comparison
@@ -135,9 +136,7 @@ def keep(out: Path, entry: Entry, number: int) -> None:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    return (
-        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    )
+    return read_lines(path) if path.exists() else []
 
 
 def report(records: list[dict[str, Any]]) -> str:

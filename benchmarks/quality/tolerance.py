@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality.comparison import markdown
+from benchmarks.pages import markdown, read_lines, write_tables
 from benchmarks.quality.studies.sets import Entry, index, load
-from benchmarks.scale.cost_model import page
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import log_loss
 
@@ -70,7 +69,7 @@ def table(records: list[dict[str, Any]]) -> str:
 
 def read() -> list[dict[str, Any]]:
     """Read the committed results."""
-    return [json.loads(line) for line in OUT.read_text(encoding="utf-8").splitlines()]
+    return read_lines(OUT)
 
 
 def main() -> None:
@@ -90,7 +89,7 @@ def main() -> None:
                 file.flush()
     print(table(read()))
     if options.write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tolerances=table(read())), encoding="utf-8")
+        write_tables(PAGE, tolerances=table(read()))
 
 
 if __name__ == "__main__":

@@ -83,7 +83,8 @@ inline Rules checked(Rules rules) {
            "rules: a total weight from 0 to 2**62 and 0 or more rows expected");
     expect(finite(rules.unit) && rules.unit > 0 && finite(rules.numerator_unit) && rules.numerator_unit > 0,
            "rules: units above 0 expected");
-    expect(finite(rules.rows_per_step) && finite(rules.rows_per_row) && finite(rules.ridge) && finite(rules.rounding),
+    expect(finite(rules.rows_per_step) && finite(rules.rows_per_row) && finite(rules.ridge) && finite(rules.rounding) &&
+               finite(rules.price_unit),
            "rules: finite numbers of 0 or more expected");
     expect(number(rules.dispersion) && number(rules.min_decrease) && number(rules.min_rows_missing),
            "rules: numbers of 0 or more expected");

@@ -5,6 +5,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -187,21 +189,43 @@ uint64_t key_of_child(uint64_t key, int slot) {
     return child_key(key, slot);
 }
 
-using PathRulesState = std::tuple<int, PathRules::Lists, PathRules::Lists>;
+// Each item is its price and its features.
+using Items = std::vector<std::tuple<double, std::vector<int32_t>>>;
+using PathRulesState = std::tuple<int, PathRules::Lists, PathRules::Lists, Items>;
 
 // Puts checked path rules in place.
-void new_path_rules(PathRules* place, int n_features, PathRules::Lists groups, PathRules::Lists below) {
+void new_path_rules(PathRules* place, int n_features, PathRules::Lists groups, PathRules::Lists below,
+                    const Items& items) {
     expect(n_features >= 0 && static_cast<int>(below.size()) == n_features, "a list for each feature expected");
     for (const PathRules::Lists* lists : {&groups, &below})
         for (const std::vector<int32_t>& list : *lists)
             expect_within(list, 0, n_features - 1, "path rules: features of the table expected");
-    new (place) PathRules(n_features, std::move(groups), std::move(below));
+    PathRules::Items priced;
+    for (const auto& [price, features] : items) {
+        expect(price >= 0 && std::isfinite(price), "path rules: finite prices of 0 or more expected");
+        expect_within(features, 0, n_features - 1, "path rules: features of the table expected");
+        priced.push_back({price, features});
+    }
+    new (place) PathRules(n_features, std::move(groups), std::move(below), std::move(priced));
+}
+
+PathRulesState path_rules_state(const PathRules& paths) {
+    Items items;
+    for (const PricedItem& item : paths.items()) items.emplace_back(item.price, item.features);
+    return {paths.n_features(), paths.groups(), paths.below(), std::move(items)};
 }
 
 Out<uint8_t> allowed_features(const PathRules& paths, const std::vector<int32_t>& path) {
     expect_within(path, 0, paths.n_features() - 1, "features of the table on the path expected");
     std::vector<uint8_t> allowed = paths.after_path(path)->feature;
     return to_numpy(std::move(allowed));
+}
+
+std::optional<Out<double>> prices_of_features(const PathRules& paths, const std::vector<int32_t>& path) {
+    expect_within(path, 0, paths.n_features() - 1, "features of the table on the path expected");
+    if (paths.items().empty()) return std::nullopt;
+    std::vector<double> price = paths.after_path(path)->price;
+    return to_numpy(std::move(price));
 }
 
 // Calls `action` with the name and the member pointer of each field of Rules.
@@ -227,6 +251,7 @@ void each_rule(Action&& action) {
     action("ridge", &Rules::ridge);
     action("rounding", &Rules::rounding);
     action("max_features", &Rules::max_features);
+    action("price_unit", &Rules::price_unit);
 }
 
 nb::dict rules_state(const Rules& rules) {
@@ -262,12 +287,14 @@ void bind_subtree(nanobind::module_& module) {
     rules.def("__getstate__", &rules_state);
     rules.def("__setstate__", &restore_rules);
     nb::class_<PathRules>(module, "PathRules")
-        .def("__init__", &new_path_rules, nb::arg("n_features"), nb::arg("groups"), nb::arg("below"))
+        .def("__init__", &new_path_rules, nb::arg("n_features"), nb::arg("groups"), nb::arg("below"),
+             nb::arg("items") = Items{})
         .def("allowed", &allowed_features, nb::arg("path"))
-        .def("__getstate__",
-             [](const PathRules& paths) { return PathRulesState(paths.n_features(), paths.groups(), paths.below()); })
+        .def("prices", &prices_of_features, nb::arg("path"))
+        .def("__getstate__", &path_rules_state)
         .def("__setstate__", [](PathRules& place, PathRulesState state) {
-            new_path_rules(&place, std::get<0>(state), std::move(std::get<1>(state)), std::move(std::get<2>(state)));
+            new_path_rules(&place, std::get<0>(state), std::move(std::get<1>(state)), std::move(std::get<2>(state)),
+                           std::get<3>(state));
         });
     nb::class_<Columns>(module, "Columns")
         .def(nb::init<const In<int32_t>&, const In<uint8_t>&, const std::optional<In<int8_t>>&,

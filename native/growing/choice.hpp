@@ -20,8 +20,8 @@ struct Candidate {
     bool found = false;
     bool multiway = false;
     bool in_average = true;
-    bool allowed = true;  // whether the feature may split the node
-    double gain = 0;
+    bool allowed = true;     // whether the feature may split the node
+    double gain = 0;         // less the price of the feature
     double score = 0;        // compared between features: gain, C4.5's gain ratio or S-value; NaN: not yet computed
     double search_bits = 0;  // bits that the search of an ordered feature costs; -1: not ordered
     bool few_categories = false;  // where no feature beats chance, the search over few categories is not charged

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "growing/entries.hpp"
 #include "growing/split.hpp"
 #include "math/compiler.hpp"
+#include "math/elementary.hpp"
 #include "math/xlogx.hpp"
 
 namespace hornbeam {
@@ -199,18 +201,86 @@ class Squares {
         const double off = 2 * rounding_ * static_cast<double>(rows);
         return 0x1p-46 * node + off * off / static_cast<double>(weight);
     }
+    // What the gain per row is multiplied by to get the statistic of a chi-square test; kChiSquare turns it into bits.
+    // n: independent rows; variance: that of their target.
+    double surprise(double n, double variance) const { return n / variance; }
 
   private:
     double ridge_, rounding_, scale_;
     int64_t centre_ = 0;
 };
 
+// The half deviance of counts (Poisson) or of positive amounts (gamma) that the mean of a branch explains, beside the
+// mean of the node:
+//
+//     Poisson    S log(r) - S + W m        r = S / (W m), the mean of the branch over m, the mean of the node
+//     gamma      -W log(r) + S / m - W
+//
+// S: the sum of numerators, W: the weight. Both are functions of r - 1 = (S W0 - W S0) / (W S0), which is exact but for
+// its last rounding, so values near 0 have all their digits. A branch whose sum is 0 is worth minus infinity: its mean
+// would say that nothing can happen there.
+template <bool gamma>
+class Deviance {
+  public:
+    using Sum = int64_t;
+    using Value = double;
+
+    explicit Deviance(const Rules& rules) : rounding_(rules.rounding), mean_unit_(rules.numerator_unit / rules.unit) {}
+    void enter(const int64_t* sum, int64_t weight, int) { sum_ = *sum, weight_ = weight; }
+    int64_t centre() const { return 0; }
+    double ridge() const { return 0; }
+    Sum term(int64_t x) const { return x; }
+    template <class At>
+    Value value(Sum sum, int64_t weight, const At&) const {
+        if (weight == 0) return 0;
+        if (sum <= 0 || sum_ <= 0) return -std::numeric_limits<double>::infinity();
+        const double expected = static_cast<double>(weight) * static_cast<double>(sum_);
+        const double apart =
+            static_cast<double>(static_cast<Wide>(sum) * weight_ - static_cast<Wide>(weight) * sum_) / expected;
+        return (gamma ? static_cast<double>(weight) : expected / static_cast<double>(weight_)) * divergence(apart);
+    }
+    double gain(Value split, Value node, int64_t n) const {
+        return (split - node) * (gamma ? 1.0 : mean_unit_) / static_cast<double>(n);
+    }
+    template <class Action>
+    auto within(int64_t, Action&& action) const {
+        return action(*this);
+    }
+    // The largest value that rounding of the numerators can give a split of equal rows.
+    Value noise(Value, int64_t weight, int64_t rows) const {
+        const double off = 2 * rounding_ * static_cast<double>(rows), sum = static_cast<double>(sum_);
+        return sum > 0 ? off / sum * off * (gamma ? static_cast<double>(weight) / sum : 1.0) : 0.0;
+    }
+    // Twice the half deviance over the dispersion, which is the variance divided by that of the distribution.
+    double surprise(double n, double variance) const {
+        const double mean = static_cast<double>(sum_) / static_cast<double>(weight_) * mean_unit_;
+        return 2 * n * (gamma ? mean * mean : mean) / variance;
+    }
+
+  private:
+    // r log(r) - (r - 1), or r - 1 - log(r), for r = 1 + x above 0.
+    static double divergence(double x) {
+        if (-0.25 < x && x < 0.4) {
+            const double bent = elementary::log_remainder(x);  // log(1 + x) - x
+            return gamma ? -bent : x * x + (1 + x) * bent;
+        }
+        return gamma ? x - log_of(1 + x) : (1 + x) * log_of(1 + x) - x;
+    }
+
+    double rounding_, mean_unit_;
+    int64_t sum_ = 0, weight_ = 1;
+};
+
 // Calls `action` with the criterion's type; small totals keep Gini's squares in 64 bits.
 template <class Entry, class Action>
 auto with_criterion(int criterion, int64_t total_weight, Action&& action) {
     if constexpr (Entry::sums) {
-        if (criterion != 3) throw std::invalid_argument("criterion 3 (squares) expected for sums");
-        return action(Type<Squares>{});
+        switch (criterion) {
+            case 3: return action(Type<Squares>{});
+            case 4: return action(Type<Deviance<false>>{});
+            case 5: return action(Type<Deviance<true>>{});
+            default: throw std::invalid_argument("criterion 3 (squares), 4 (poisson) or 5 (gamma) expected for sums");
+        }
     } else {
         switch (criterion) {
             case 0: return action(Type<Entropy>{});

@@ -44,8 +44,10 @@ class MultiwaySearch {
         }
         Candidate c;
         if (branches_.size() < 2 || n_feasible < 2 || !allowed || !state_.worthwhile(value)) return c;
+        c.gain = std::max(0.0, state_.criterion.gain(value, state_.value_of(totals), state_.node.weight));
+        if (!state_.earns_price(c, f)) return {};
         c.found = c.multiway = true;
-        c.gain = c.score = std::max(0.0, state_.criterion.gain(value, state_.value_of(totals), state_.node.weight));
+        c.score = c.gain;
         c.missing = MissingSide::own;
         if (state_.rules.corrected) state_.set_s_value(c, state_.chance.multiway(c.gain, state_.sizes));
         if (state_.rules.gain_ratio) {

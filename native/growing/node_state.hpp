@@ -42,6 +42,7 @@ struct NodeFacts {
     uint64_t key = 0;                  // seeds the sampling of features
     double variance = 0;               // sums: of numerator / weight over the rows
     const uint8_t* allowed = nullptr;  // nullptr: all features; else 1 for each feature that may split the node
+    const double* price = nullptr;     // nullptr: all are free; else what the path has still to pay for each feature
     bool allows(int f) const { return !allowed || allowed[f]; }
 };
 
@@ -147,6 +148,13 @@ struct NodeState {
         return found;
     }
 
+    // Takes the price of the feature off the gain; whether something is left. A free feature needs no gain.
+    bool earns_price(Candidate& c, int f) const {
+        const double price = node.price ? node.price[f] * rules.price_unit : 0.0;
+        c.gain -= price;
+        return price <= 0 || c.gain > 0;
+    }
+
     bool feasible(int64_t rows, int64_t weight) const {
         return rows >= rules.min_rows_leaf && weight >= rules.min_weight_leaf;
     }
@@ -155,6 +163,12 @@ struct NodeState {
     Value raised(Value best) const {
         if constexpr (Entry::sums) return best * kAlike;
         return best + noise;
+    }
+
+    // Whether a criterion allows branches of these values at all.
+    static bool possible(Value branch) {
+        if constexpr (Entry::sums) return branch >= 0;
+        return true;
     }
 
     // Whether a split of sums gains more than rounding alone could. Class counts are integers: nothing to check.
@@ -231,7 +245,8 @@ struct NodeState {
         const double n = static_cast<double>(node.weight) * rules.rows_per_step;
         if constexpr (Entry::sums) {
             const double variance = std::max(node.variance, 1e-280);
-            const double bits = rules.dispersion > 0 ? real(node.weight) / rules.dispersion : n / variance;
+            const double bits =
+                rules.dispersion > 0 ? real(node.weight) / rules.dispersion : criterion.surprise(n, variance);
             chance.enter(2, rules.dispersion > 0 ? static_cast<double>(node.rows) : n, 0.0, bits / kChiSquare);
         } else {
             int present = 0;

@@ -51,7 +51,7 @@ class OrderedSearch {
         const double missing_rows = static_cast<double>(missing_weight) * state_.rules.rows_per_step;
         const bool enough = missing_rows >= state_.rules.min_rows_missing;
         if (state_.feasible(seen.rows, seen.weight) && state_.feasible(all.rows - seen.rows, missing_weight) &&
-            enough && within) {
+            enough && within && state_.possible(missing_value)) {
             Cut cut;
             cut.found = true;
             cut.value = state_.value_of(seen) + missing_value;
@@ -197,6 +197,7 @@ class OrderedSearch {
         const Value node_value = fractional ? state_.value_of(totals) : state_.value;
         c.found = true;
         c.gain = std::max(0.0, state_.criterion.gain(cut.value, node_value, state_.node.weight));
+        if (!state_.earns_price(c, f)) return {};
         score(c, f, cut);
         c.left = cut.left;
         c.right = cut.right;

@@ -36,6 +36,7 @@ struct Rules {
     double ridge = 0;           // sums: added to every denominator (Newton's lambda)
     double rounding = 0;        // sums: largest rounding error of a numerator, in steps
     int64_t max_features = 0;   // features searched in a node, sampled anew in each; 0: all
+    double price_unit = 0;      // gain that a unit of the price of a feature takes off (path_rules.hpp)
 };
 
 // The columns of the code matrix. The missing code of feature f is n_codes[f]; its cells start at offset[f].

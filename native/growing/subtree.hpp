@@ -130,7 +130,8 @@ class Subtree {
                               node.bounds,
                               node.key,
                               variance(node),
-                              node.allowed ? node.allowed->feature.data() : nullptr};
+                              node.allowed ? node.allowed->feature.data() : nullptr,
+                              node.allowed ? node.allowed->prices() : nullptr};
         if (!node.histogram.empty())
             return scanner_.best(facts, [&](int f) { return reader_.from_histogram(node.histogram.data(), f); });
         if (node.is_sorted)

@@ -7,7 +7,7 @@ The packages, from bottom to top: `kernels`, `data`, `tree`, `growing`, `pruning
 `estimators`, `reporting`, `web_editor`, `results`, `datasets`, `cli`.
 """
 
-__version__ = "0.1.0rc1"
+__version__ = "0.1.0rc2.dev0"
 
 __all__ = [
     "AdaBoostClassifier",

@@ -178,5 +178,6 @@ def _inside() -> tuple[str, ...]:
     sklearn = find_spec("sklearn")
     places = (sklearn and sklearn.submodule_search_locations) or ()
     folders = [Path(__file__).parent, *(Path(place, "callback") for place in places)]
-    contexts = contextlib.__file__.removesuffix(".py")  # a whole name does not match
+    # As compiled: in a zip file `contextlib.__file__` has another name. A whole name would not match.
+    contexts = contextlib.suppress.__exit__.__code__.co_filename.removesuffix(".py")
     return (contexts, *(f"{folder}{sep}" for folder in folders))  # no file whose name begins like a folder

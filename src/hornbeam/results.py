@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hornbeam.rules.fired import FiredRules
     from hornbeam.rules.rule import Rule
     from hornbeam.rules.rule_set import RuleSet
+    from hornbeam.smoothing.row_distributions import RowDistributions
     from hornbeam.storage.difference import Difference
     from hornbeam.tuning.size_path import SizePath
     from hornbeam.web_editor.server import Workbench
@@ -55,6 +56,7 @@ __all__ = [
     "Reason",
     "ReliabilityCurve",
     "Report",
+    "RowDistributions",
     "Rule",
     "RuleSet",
     "ScoreChanges",
@@ -89,6 +91,7 @@ _MODULES = {
     "Reason": "hornbeam.explain.reasons",
     "ReliabilityCurve": "hornbeam.evaluation.calibration",
     "Report": "hornbeam.reporting.document",
+    "RowDistributions": "hornbeam.smoothing.row_distributions",
     "Rule": "hornbeam.rules.rule",
     "RuleSet": "hornbeam.rules.rule_set",
     "ScoreChanges": "hornbeam.evaluation.score_change",

@@ -96,6 +96,7 @@ def test_models_of_every_kind_are_scored(run, rows, name):
 
 
 def test_models_and_columns_are_compared(run, rows, model):
+    pytest.importorskip("matplotlib")
     X, y = rows.select(["amount", "age", "purpose"]), np.array(rows["state"].to_pylist())
     forest = hornbeam.ForestClassifier(n_estimators=3).fit(X, y)
     hornbeam.save(forest, "forest.hornbeam")

@@ -40,6 +40,8 @@ def library_fit(table, **parameters):
           "--forbidden-below", "age", "zip"],
          {"interaction_cst": [["amount", "income"], ["age", "zip"]], "once_per_path": True,
           "forbidden_below": {"age": ["zip"]}}),
+        (["--feature-costs", "income", "3", "--feature-costs", "amount, age", "2", "--feature-cost-weight", "0.5"],
+         {"feature_costs": {"income": 3.0, "amount, age": (2.0, ["amount", "age"])}, "feature_cost_weight": 0.5}),
     ],
 )  # fmt: skip
 def test_the_file_is_the_library_s_to_the_last_byte(run, options, parameters):

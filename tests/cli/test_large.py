@@ -93,8 +93,10 @@ def test_what_is_said_of_a_folder_is_what_is_said_of_a_file(run, folder):
 
 def test_log_lines_are_written_without_a_terminal(run, folder):
     command = ("fit", folder, *FIT, "-o", "m.hornbeam", "--memory", "1kB")
-    lines = [line for line in run(*command).stderr.splitlines() if LOG_LINE.match(line)]
-    assert [LOG_LINE.sub("", line) for line in lines] == [
+    lines = [LOG_LINE.sub("", line) for line in run(*command).stderr.splitlines() if LOG_LINE.match(line)]
+    # A level is logged only if it takes seconds.
+    steps = [line for line in lines if not line.startswith("level ")]
+    assert steps == [
         "3 files, 9 partitions: reading categories and target",
         (
             "plan: grow level by level on all rows; 600 rows of 6 features; "

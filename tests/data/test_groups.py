@@ -1,5 +1,7 @@
 """Groups of rows: how they are read, numbered, drawn, and found."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,10 +13,10 @@ from hypothesis import strategies as st
 from hornbeam.data.column_checks import Check, check_columns
 from hornbeam.data.groups import copies_as_groups, hash_groups, read_groups
 from hornbeam.data.row_order import (
+    copied_classes,
     first_units,
     keep_copies_together,
     n_units,
-    oversampled_classes,
     row_hash,
     unit_ranks,
 )
@@ -137,9 +139,19 @@ def oversampled(n_copies, n_rare=40, decimals=9):
 
 def test_oversampling_is_found():
     table, rows = oversampled(6)
-    assert oversampled_classes(table) == (1,)
+    assert copied_classes(table) == (1,)
     assert same_partition(keep_copies_together(table).group, rows)
     assert n_units(keep_copies_together(table)) == 500
+
+
+@pytest.mark.parametrize("y", [np.arange(60) % 3, np.linspace(0, 1, 60)], ids=["classes", "numbers"])
+def test_a_repeated_table_is_found(y):
+    X, rows = np.random.default_rng(0).normal(size=(60, 3)), np.repeat(np.arange(60), 4)
+    kind = "numeric" if y.dtype == float else None
+    table = Table.read(X[rows], y[rows], target_kind=kind)
+    assert copied_classes(table) == tuple(range(table.schema.n_outputs))
+    assert same_partition(keep_copies_together(table).group, rows)
+    assert keep_copies_together(Table.read(X, y, target_kind=kind)).group is None
 
 
 @pytest.mark.parametrize(
@@ -149,11 +161,16 @@ def test_oversampling_is_found():
         oversampled(6, n_rare=5)[0],  # too few rows to judge
         oversampled(6, decimals=0)[0],  # a few values: equal rows in both classes
         Table.read(np.repeat(np.random.default_rng(0).normal(size=(50, 3)), 4, axis=0), np.arange(200) % 2),
+        Table.read(np.repeat(np.arange(9.0), 4)[:, None], np.repeat(np.arange(9) % 2, 4)),
+        Table.read(
+            np.repeat(np.array(list(product([0, 1], repeat=4))), 3, axis=0), np.repeat(np.arange(16) > 7, 3)
+        ),
+        Table.read(np.arange(301.0)[:, None] // 6, np.arange(301) // 6 > 20),
     ],
-    ids=["no copies", "few rows", "few values", "both classes"],
+    ids=["no copies", "few rows", "few values", "both classes", "few different rows", "design", "rounded"],
 )
 def test_other_copies_are_left_alone(table):
-    assert oversampled_classes(table) == ()
+    assert copied_classes(table) == ()
     assert keep_copies_together(table) is table
 
 

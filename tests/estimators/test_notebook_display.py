@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from hornbeam import TreeClassifier
 from hornbeam.smoothing import HGS
 
-LINK = "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.TreeClassifier.html"
+LINK = "https://hornbeam.readthedocs.io/en/latest/api/generated/hornbeam.TreeClassifier.html"
 FITTED = TreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
 
 

@@ -14,7 +14,7 @@ from hornbeam import ForestClassifier, TreeClassifier, TreeRegressor
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.teacher import fit_teacher
-from hornbeam.errors import ParameterError, SchemaError
+from hornbeam.errors import HornbeamWarning, ParameterError, SchemaError
 from hornbeam.estimators.methods.column_names import required_columns
 from hornbeam.evaluation import probability_rmse
 from hornbeam.recipe import Recipe
@@ -406,7 +406,8 @@ def test_a_tree_without_a_limit_has_a_leaf_for_ten_rows(n, most):
     tree = taught_tree(X, y)
     step = dict(tree.history[0].parameters)
     assert step["leaves"] == tree.n_leaves <= step["max_leaf_nodes"] == most
-    copies = taught_tree(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    with pytest.warns(HornbeamWarning, match="repeated"):
+        copies = taught_tree(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert dict(copies.history[0].parameters)["max_leaf_nodes"] == most
     larger = taught_tree(X, y, max_leaf_nodes=70, slopes=0)
     assert dict(larger.history[0].parameters)["max_leaf_nodes"] == 70

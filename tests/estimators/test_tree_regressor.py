@@ -62,7 +62,8 @@ def test_a_row_of_weight_two_is_two_rows_for_the_tuned_tree(diabetes):
     X, y = diabetes[0][:150], diabetes[1][:150]
     times = np.random.default_rng(2).integers(1, 3, 150)
     one = TreeRegressor(random_state=1).fit(X, y, sample_weight=times)
-    other = TreeRegressor(random_state=1).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    other = TreeRegressor(random_state=1)
+    other.fit(np.repeat(X, times, axis=0), np.repeat(y, times), groups="copies")
     np.testing.assert_allclose(one.tree_.belief, other.tree_.belief)
     assert one.tree_.skeleton.threshold.tolist() == pytest.approx(
         other.tree_.skeleton.threshold.tolist(), nan_ok=True

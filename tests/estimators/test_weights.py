@@ -1,13 +1,16 @@
-"""Weights: 2 is the same as two rows, 0 as no row, and a sum of 1 as shares."""
+"""Weights: 2 is the same as two rows that are held out together, 0 as no row, and a sum of 1 as shares."""
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer
 
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.data.row_order import rows_have_copies
+from hornbeam.data.table import Table
 from hornbeam.recipe import PRESETS
 from support.examples import examples
 
@@ -31,9 +34,42 @@ def test_a_row_of_weight_two_equals_two_rows(preset, class_weight, table):
     if isinstance(class_weight, dict):
         class_weight = {label: factor for label, factor in class_weight.items() if label in y}
     classifier = TreeClassifier(preset, class_weight=class_weight)
+    groups = "copies" if rows_have_copies(Table.read(X, y, sample_weight=weight)) else None
     weighted = classifier.fit(X, y, sample_weight=weight).tree_
-    repeated = classifier.fit(X[again], y[again]).tree_
+    repeated = classifier.fit(X[again], y[again], groups=groups).tree_
     assert weighted.digest == repeated.digest
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_whole_weights_do_not_weaken_smoothing(regression):
+    """A row of weight 5 is not tested on its own copies: no worse than without weights, and than the weight 5.5."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_400, 4))
+    truth = np.sin(2 * X[:, 0])
+    number = truth + rng.normal(size=1_400)
+    y = number if regression else (number > 0).astype(int)
+    truth = truth if regression else ndtr(truth)
+    model = TreeRegressor() if regression else TreeClassifier()
+    train, test, rows = np.arange(400), np.arange(400, 1_400), np.repeat(np.arange(400), 5)
+
+    def error(weight):
+        model.fit(X[train], y[train], sample_weight=weight)
+        found = model.predict(X[test]) if regression else model.predict_proba(X[test])[:, 1]
+        return np.sqrt(((found - truth[test]) ** 2).mean())
+
+    plain, fractional, whole = error(None), error(np.full(400, 5.5)), error(np.full(400, 5))
+    assert whole < 1.1 * min(plain, fractional)
+    weighted = model.tree_.digest
+    assert weighted == model.fit(X[rows], y[rows], groups="copies").tree_.digest
+
+
+def test_whole_weights_of_a_table_of_counts_are_cases():
+    """Cells with both classes: their weights are numbers of cases, held out one by one."""
+    X = np.repeat(np.arange(12), 2)[:, None] % [4, 3]
+    y, weight = np.tile([0, 1], 12), np.arange(1, 25)
+    rows = np.repeat(np.arange(24), weight)
+    weighted = TreeClassifier().fit(X, y, sample_weight=weight).tree_
+    assert weighted.digest == TreeClassifier().fit(X[rows], y[rows]).tree_.digest
 
 
 @examples(30)

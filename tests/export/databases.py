@@ -1,8 +1,13 @@
-"""Run exported SQL in SQLite and DuckDB, and in PostgreSQL (psycopg) if HORNBEAM_POSTGRES has its address."""
+"""Run exported SQL in SQLite and DuckDB, and in two servers whose addresses are in variables of the environment.
+
+HORNBEAM_POSTGRES is that of PostgreSQL (psycopg), HORNBEAM_MYSQL that of MariaDB or MySQL (pymysql);
+`python tests/support/servers.py pytest tests/export/test_sql.py` starts both.
+"""
 
 import os
 import sqlite3
 from contextlib import closing
+from urllib.parse import urlsplit
 
 import numpy as np
 from differences import Predictions
@@ -20,6 +25,9 @@ DATABASES = {"sqlite": "SQLite", "duckdb": "duckdb"}
 POSTGRES = os.environ.get("HORNBEAM_POSTGRES")  # postgresql://postgres@127.0.0.1/postgres, for example
 if POSTGRES:
     DATABASES["postgres"] = "PostgreSQL"
+MYSQL = os.environ.get("HORNBEAM_MYSQL")  # mysql://root@127.0.0.1:3306, for example
+if MYSQL:
+    DATABASES["mysql"] = "MariaDB"
 
 
 def codes(table: Table, unseen: int = -1) -> np.ndarray:
@@ -64,7 +72,9 @@ def query_model(database: str, tree: Tree, rows: list[tuple], **options):
 
 def run_query(database, query, names, features, rows):
     """What a query finds in the table `rows`, whose first column is "row id"."""
-    ask = {"sqlite": _ask_sqlite, "duckdb": _ask_duckdb, "postgres": _ask_postgres}[database]
+    ask = {"sqlite": _ask_sqlite, "duckdb": _ask_duckdb, "postgres": _ask_postgres, "mysql": _ask_mysql}[
+        database
+    ]
     return ask(query, names, features, rows)
 
 
@@ -109,8 +119,38 @@ def _ask_postgres(query, names, features, rows):
         return cursor.execute(query).fetchall()
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def connect_mysql():
+    """Connect to the server of HORNBEAM_MYSQL, in a database of its own."""
+    import pymysql
+
+    address = urlsplit(MYSQL)
+    place = {"host": address.hostname, "port": address.port, "user": address.username}
+    connection = pymysql.connect(**place, charset="utf8mb4")
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE IF NOT EXISTS hornbeam CHARACTER SET utf8mb4")
+        cursor.execute("USE hornbeam")
+    return connection
+
+
+def _ask_mysql(query, names, features, rows):
+    types = [_type(feature).replace("VARCHAR", "TEXT") for feature in features]
+    columns = ", ".join(f"{_quoted(name, '`')} {kind}" for name, kind in zip(names, types, strict=True))
+    marks = ", ".join(["%s"] * (len(names) + 1))
+    with connect_mysql() as database, database.cursor() as cursor:
+        cursor.execute(f"CREATE OR REPLACE TEMPORARY TABLE `rows` (`row id` INTEGER, {columns})")
+        cells = [(at, *map(_finite, row)) for at, row in enumerate(rows)]
+        cursor.executemany(f"INSERT INTO `rows` VALUES ({marks})", cells)
+        cursor.execute(query)
+        return list(cursor.fetchall())
+
+
+def _finite(cell):
+    """The largest number for infinity, which MySQL does not have."""
+    return np.nan_to_num(cell).item() if cell in (np.inf, -np.inf) else cell
+
+
+def _quoted(name: str, mark: str = '"') -> str:
+    return mark + name.replace(mark, 2 * mark) + mark
 
 
 def _type(feature: Feature) -> str:

@@ -92,6 +92,7 @@ def version(runtime: str) -> str:
         "Python": platform.python_version,
         "SQLite": lambda: sqlite3.sqlite_version,
         "PostgreSQL": _postgres_version,
+        "MariaDB": _mariadb_version,
     }
     return f"{runtime} {known[runtime]() if runtime in known else metadata.version(runtime)}"
 
@@ -101,6 +102,13 @@ def _postgres_version() -> str:
 
     with psycopg.connect(os.environ["HORNBEAM_POSTGRES"]) as server:
         return server.info.parameter_status("server_version").split()[0]
+
+
+def _mariadb_version() -> str:
+    from databases import connect_mysql
+
+    with connect_mysql() as server:
+        return server.get_server_info().partition("-")[0]
 
 
 def table(counts: list[ParityCount]) -> Iterator[str]:

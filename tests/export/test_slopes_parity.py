@@ -86,6 +86,23 @@ def test_databases_predict_the_same(database, first, compare):
     compare(f"SQL, {database}", DATABASES[database], cases, found, trial=TRIAL, bound=1e-12)
 
 
+@pytest.mark.parametrize("database", DATABASES)
+def test_slopes_of_many_classes_and_terms_are_in_several_tables(database, compare, monkeypatch):
+    """SQLite has 2,000 columns at most; here a table has 20."""
+    pytest.importorskip("sqlglot")
+    pytest.importorskip("duckdb")
+    from databases import run_sql
+
+    from hornbeam.export.sql import prediction_tables
+
+    cases = [(tree, table.slice(0, 100)) for tree, table in models_with_slopes(0) if tree.n_leaves < 30][:2]
+    whole = [to_sql(tree, dialect=database) for tree, _ in cases]
+    monkeypatch.setattr(prediction_tables, "_MOST_COLUMNS", 20)
+    assert sum(a != to_sql(tree, dialect=database) for a, (tree, _) in zip(whole, cases, strict=True)) > 0
+    found = run_sql(database, cases)
+    compare(f"SQL, {database}", DATABASES[database], cases, found, trial=TRIAL, bound=1e-12)
+
+
 @batches
 def test_json_rules_predict_the_same(first, compare):
     cases = [(tree, table.slice(0, table.n_rows // 4)) for tree, table in models_with_slopes(first)]
@@ -93,7 +110,10 @@ def test_json_rules_predict_the_same(first, compare):
     compare("JSON rules", "Python", cases, found, trial=TRIAL, bound=1e-12)
 
 
-@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "postgres", "snowflake", "spark", "trino"])
+@pytest.mark.parametrize(
+    "dialect",
+    ["bigquery", "databricks", "mysql", "postgres", "redshift", "snowflake", "spark", "trino", "tsql"],
+)
 def test_every_dialect_writes_sql_that_parses(dialect):
     sqlglot = pytest.importorskip("sqlglot")
     from hornbeam.export.sql.select import probability_names

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from hornbeam.growing.grower import Grower
 from hornbeam.tree.route import decision_path
 from hornbeam.tree.walk import path
 from support.examples import examples
-from support.reference_growing import may_follow
+from support.reference_growing import divisions, may_follow
 from support.strategies_growing import bins_of, growers, regression_tables
 
 REGRESSION = Grower(Criterion.SQUARED_ERROR)
@@ -36,36 +35,6 @@ def tree_of(X, y, grower=REGRESSION, **kwargs):
 def explained(groups) -> Fraction:
     """Sum over groups of (sum of w y)^2 / sum of w."""
     return sum((sum(s for _, s in g) ** 2 / sum(w for w, _ in g) for g in groups), Fraction(0))
-
-
-def divisions(column, rows, nominal: bool, grower: Grower):
-    """All splits of a node's rows by one feature, with missing values in a third child or in either child."""
-    values = {row: column[row] for row in rows}
-    lost = [row for row in rows if (values[row] < 0 if nominal else np.isnan(values[row]))]
-    known = [row for row in rows if row not in lost]
-    seen = sorted({values[row] for row in known})
-    if nominal and grower.nominal_split is Nominal.MULTIWAY:
-        yield [[row for row in known if values[row] == v] for v in seen] + ([lost] if lost else [])
-        return
-    if nominal:
-        lefts = [set(c) for n in range(1, len(seen)) for c in combinations(seen, n)]
-    else:
-        lefts = [set(seen[:n]) for n in range(1, len(seen))]
-    sides = [
-        ([r for r in known if values[r] in left], [r for r in known if values[r] not in left])
-        for left in lefts
-    ]
-    if not lost:
-        yield from sides
-        return
-    yield [known, lost]
-    least = grower.min_samples_leaf
-    for left, right in sides:
-        if grower.missing is Missing.OWN and len(lost) >= least and len(known) >= least:
-            yield [left, right, lost]
-        else:
-            yield [left + lost, right]
-            yield [left, right + lost]
 
 
 def best_gain(table: Table, rows, grower: Grower, above: frozenset[int]) -> Fraction | None:
@@ -101,7 +70,7 @@ def best_gain(table: Table, rows, grower: Grower, above: frozenset[int]) -> Frac
 def test_every_split_has_the_largest_gain(data):
     """Numeric cuts, and among all subsets of categories the best one along the order of their means."""
     table = data.draw(regression_tables(max_rows=24))
-    grower = replace(data.draw(growers(table)), corrected=False)
+    grower = replace(data.draw(growers(table)), corrected=False, criterion=Criterion.SQUARED_ERROR)
     if grower.monotonic_cst is not None or grower.min_weight_leaf:
         return
     if (

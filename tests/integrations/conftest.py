@@ -57,6 +57,7 @@ MAKERS = {
     "TreeRegressor": lambda: hornbeam.TreeRegressor().fit(ROWS, AMOUNT),
     "ForestClassifier": lambda: hornbeam.ForestClassifier(n_estimators=5, oob_score=True).fit(ROWS, LABELS),
     "ForestRegressor": lambda: hornbeam.ForestRegressor(n_estimators=5).fit(ROWS, AMOUNT),
+    "ForestRegressor, distribution": lambda: hornbeam.ForestRegressor(5, distribution=True).fit(ROWS, AMOUNT),
     "BoostedTreesClassifier": lambda: hornbeam.BoostedTreesClassifier(n_estimators=4).fit(ROWS, GRADES),
     "BoostedTreesRegressor": lambda: hornbeam.BoostedTreesRegressor(n_estimators=4).fit(ROWS, AMOUNT),
     "BoostedTreesRanker": ranker,

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from hornbeam import Tree, TreeClassifier
+from hornbeam import Tree, TreeClassifier, TreeRegressor
 from hornbeam.errors import InteropError, ParameterError
 from hornbeam.export import to_svg, to_text
 from hornbeam.interop import from_lightgbm, from_sklearn, from_xgboost, from_ydf, to_sklearn
@@ -127,12 +127,11 @@ def test_names_and_labels_are_converted():
     assert back.predict(frame).tolist() == [False, True]
 
 
-def test_a_split_that_stops_missing_values_needs_an_option():
+def test_a_split_that_stops_missing_values_sends_them_to_the_larger_child_or_is_refused():
     tree = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]).tree_
     with pytest.raises(InteropError, match=r"Node 0 stops missing values.*on_missing='majority'"):
-        to_sklearn(tree)
-    back = to_sklearn(tree, on_missing="majority")
-    assert back.apply([[np.nan], [5.0]]).tolist() == [1, 2]
+        to_sklearn(tree, on_missing="error")
+    assert to_sklearn(tree).apply([[np.nan], [5.0]]).tolist() == [1, 2]
     with pytest.raises(ParameterError, match="one of 'error', 'majority'"):
         to_sklearn(tree, on_missing="left")
 
@@ -141,17 +140,40 @@ def test_a_split_that_stops_missing_values_needs_an_option():
     ("rows", "preset", "what"),
     [
         ([["a"], ["b"], ["b"]], "default", "splits on categories"),
-        ([[0.0], [1.0], [np.nan]] * 12, "default", "a child for missing values"),
         ([[0.0], [1.0], [np.nan], [0.0], [1.0]] * 4, "c4.5", "to every child"),
     ],
 )
 def test_splits_that_scikit_learn_does_not_have_are_refused(rows, preset, what):
-    y = {3: ["no", "yes", "no"], 36: ["no", "yes", "no"] * 12, 20: ["no", "yes", "no", "no", "yes"] * 4}[
-        len(rows)
-    ]
+    y = {3: ["no", "yes", "no"], 20: ["no", "yes", "no", "no", "yes"] * 4}[len(rows)]
     tree = TreeClassifier(preset, smoothing="hgs", pruning=None).fit(rows, y).tree_
     with pytest.raises(InteropError, match=what):
-        to_sklearn(tree, on_missing="majority")
+        to_sklearn(tree)
+
+
+@pytest.mark.parametrize("seed", range(N_MODELS // 10))
+@pytest.mark.parametrize("kind", [TreeClassifier, TreeRegressor])
+def test_a_child_for_missing_values_is_a_split_of_its_own(kind, seed):
+    rng = np.random.default_rng(seed)
+    X, rows = (rng.normal(size=(n, 3)).astype(np.float32).astype(np.float64) for n in (200, 300))
+    X[rng.random(X.shape) < 0.25] = rows[rng.random(rows.shape) < 0.25] = np.nan
+    y = (np.nan_to_num(X[:, 0]) + np.isnan(X[:, 1]) > 0.3).astype(int)
+    own = kind("cart", missing="own", pruning=None).fit(X, y)
+    back, skeleton = to_sklearn(own), own.tree_.skeleton
+    assert (skeleton.n_children == 3).any()
+    node = own.apply(rows)
+    leaf = skeleton.is_leaf[node]  # others stop, where training had no missing value
+    assert (back.apply(rows)[leaf] == node[leaf]).all()
+    assert (back.predict(rows)[leaf] == own.predict(rows)[leaf]).all()
+    assert back.get_n_leaves() == own.get_n_leaves()
+    left, right, n = back.tree_.children_left, back.tree_.children_right, back.tree_.n_node_samples
+    inner = left >= 0
+    assert (n[inner] == n[left[inner]] + n[right[inner]]).all()
+    depth, todo = 0, [(0, 0)]
+    while todo:
+        at, length = todo.pop()
+        depth = max(depth, length)
+        todo += [(child, length + 1) for child in (left[at], right[at]) if child >= 0]
+    assert back.get_depth() == depth
 
 
 def test_other_estimators_than_classification_trees_are_refused():

@@ -201,7 +201,7 @@ def test_pickled_rules_keep_every_field():
         )
         setattr(rules, name, other)
     loaded = pickle.loads(pickle.dumps(rules))
-    assert len(names) == 20
+    assert len(names) == 21
     assert {name: getattr(loaded, name) for name in names} == {name: getattr(rules, name) for name in names}
 
 

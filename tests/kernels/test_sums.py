@@ -137,7 +137,9 @@ def test_arrays_of_wrong_length_are_rejected():
         subtree.grow(rows._replace(numerator=np.zeros(9, np.int64)), spec, node, progress)
     with pytest.raises(ValueError, match="no label where there are numerators"):
         subtree.grow(rows._replace(label=np.zeros(10, np.uint16)), spec, node, progress)
-    with pytest.raises(ValueError, match=r"criterion 3 \(squares\) expected for sums"):
+    with pytest.raises(
+        ValueError, match=r"criterion 3 \(squares\), 4 \(poisson\) or 5 \(gamma\) expected for sums"
+    ):
         subtree.grow(rows, spec._replace(criterion=0), node, progress)
 
 

@@ -377,3 +377,21 @@ def test_the_first_two_colours_differ_in_grey():
         np.dot(mpl.colors.to_rgb(colour), [0.2126, 0.7152, 0.0722]) for colour in CLASS_COLOURS[:2]
     )
     assert abs(blue - orange) > 0.2
+
+
+@pytest.mark.parametrize("width", [None, 3])
+def test_leaves_of_a_number_have_the_density_of_their_rows(width):
+    X, y = np.repeat([[0.0], [1.0]], 100, axis=0), np.r_[np.linspace(0, 1, 100), np.linspace(8, 10, 100)]
+    model = TreeRegressor("cart", max_leaf_nodes=2, distribution=True).fit(X, y)
+    ax = None if width is None else pyplot.subplots(figsize=(width, 3))[1]
+    display = TreeDisplay.from_estimator(model, ax=ax)
+    outlines = [[path.vertices for path in one.get_paths()] for one in display.ax_.collections]
+    [(first, second)] = [each for each in outlines if len(each) == 2 and min(map(len, each)) > 40]
+    left, right = first[:, 0].min(), first[:, 0].max()
+    for outline, low, high in ((first, 0, 1), (second, 8, 10)):
+        raised = outline[outline[:, 1] < outline[:, 1].max() - 0.1 * np.ptp(outline[:, 1]), 0]
+        place = (raised - left) / (right - left) * 10
+        assert low - 0.6 <= place.min() < place.max() <= high + 0.6
+    assert "shapes: rows from 0.01005 to 9.98" in display.caption_.get_text().replace("\n", " ")
+    plain = TreeDisplay.from_estimator(TreeRegressor("cart", max_leaf_nodes=2).fit(X, y))
+    assert "shapes" not in plain.caption_.get_text()

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import weakest_links
@@ -170,3 +171,21 @@ def test_parameters_out_of_range_raise():
         CostComplexity(0.1, "accuracy")
     with pytest.raises(ParameterError, match="'gini', 'entropy', 'error'"):
         cost_complexity_path(worked_tree(), "accuracy")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(TreeClassifier, DecisionTreeClassifier), (TreeRegressor, DecisionTreeRegressor)]
+)
+def test_the_path_of_rows_is_that_of_scikit_learn(ours, theirs):
+    """scikit-learn repeats an alpha for each of several equally weak links; ours has it once."""
+    rng = np.random.default_rng(0)
+    X = rng.permutation(60)[:, None].astype(float)
+    y = (X[:, 0] > 30).astype(int) ^ (rng.random(60) < 0.2)
+    weight = rng.integers(1, 4, 60)
+    estimator = ours("cart", max_depth=3)
+    found = estimator.cost_complexity_pruning_path(X, y, weight)
+    expected = theirs(max_depth=3, random_state=0).cost_complexity_pruning_path(X, y, weight)
+    last = np.append(np.diff(expected.ccp_alphas) > 1e-12, True)
+    np.testing.assert_allclose(found.ccp_alphas, expected.ccp_alphas[last], atol=1e-12)
+    np.testing.assert_allclose(found.impurities, expected.impurities[last], atol=1e-12)
+    assert not hasattr(estimator, "tree_")

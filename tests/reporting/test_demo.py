@@ -28,6 +28,8 @@ ASK = """(row) => {
     intervals: texts("#demo-classes td:nth-child(3)"),
     decided: document.querySelector(".demo-verdict").firstChild.textContent.trim(),
     path: texts("#demo-path th[scope=row]").map(Number),
+    drawn: [...document.querySelectorAll("#demo-tree .demo-on")].map((found) => Number(found.dataset.node)),
+    nodes: document.querySelectorAll("#demo-tree .demo-node").length,
     rule: document.getElementById("demo-rule").textContent,
   };
 }"""
@@ -108,7 +110,8 @@ def test_the_form_predicts_as_python(demo, built, browser):
     assert [answer["decided"] for answer in found] == clf.predict(X).tolist()
     for answer, explained in zip(found, clf.explain(X, level=demo.LEVEL), strict=True):
         steps = explained.paths[0].steps
-        assert answer["path"] == [step.node for step in steps]
+        assert answer["path"] == answer["drawn"] == [step.node for step in steps]
+        assert answer["nodes"] == clf.tree_.n_nodes
         bounds = zip(steps[-1].low, steps[-1].high, strict=True)
         assert answer["intervals"] == [f"{low:.3f} to {high:.3f}" for low, high in bounds]
     leaves = clf.leaves().to_dict()
@@ -131,6 +134,7 @@ def test_it_is_used_with_the_keyboard_alone(built, browser):
         page.keyboard.type("many")
         assert page.inner_text("#demo-problem") == "amount: “many” is not a number."
         assert page.get_attribute("#demo-amount", "aria-invalid") == "true"
+        assert page.locator("#demo-tree .demo-on").count() == 0
         page.keyboard.press("Control+A")
         page.keyboard.type("20000")
         assert "amount > 8950" in page.inner_text("#demo-rule")

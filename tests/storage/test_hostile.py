@@ -326,6 +326,13 @@ FORCED = {"tuple": [{"tuple": [0, 2, 1.5, {"tuple": []}, -1]}, None, None]}
         ("grow", {"monotonic_cst": {"tuple": [1, 0]}}, "2 entries for 1 features"),
         ("grow", {"interaction_cst": 3}, "interaction_cst=3"),
         ("grow", {"forbidden_below": {"tuple": [{"tuple": [0, 7]}]}}, "names feature 7"),
+        ("grow", {"feature_costs": 3}, "feature_costs=3: expected pairs"),
+        (
+            "grow",
+            {"feature_costs": {"tuple": [{"tuple": [-1.0, {"tuple": [0]}]}]}},
+            "expected pairs of a price",
+        ),
+        ("grow", {"feature_costs": {"tuple": [{"tuple": [1.0, {"tuple": [7]}]}]}}, "a price of feature 7"),
         ("grow", {"forced_splits": True}, "the forced splits are no tree"),
         ("grow", {"forced_splits": {"tuple": [{"tuple": [0, 2]}]}}, "the forced splits are no tree"),
         (
@@ -342,6 +349,7 @@ FORCED = {"tuple": [{"tuple": [0, 2, 1.5, {"tuple": []}, -1]}, None, None]}
         ("recount", {"class_weight": {"tuple": [1.0]}}, "a number for each class"),
         ("size-path", {"loss": None}, "expected decreasing numbers of leaves"),
         ("size-path", {"n_leaves": {"tuple": [1, 2]}}, "expected decreasing numbers of leaves"),
+        ("size-path", {"price": {"tuple": []}}, "expected decreasing numbers of leaves"),
     ],
 )
 def test_a_step_that_cannot_be_repeated_is_refused(step, changes, message):

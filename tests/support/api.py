@@ -4,9 +4,7 @@
 """
 
 import dataclasses
-import importlib
 import inspect
-import re
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -16,25 +14,13 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = ROOT / "tests/api.txt"
 
+sys.path.insert(0, str(ROOT / "docs"))
+from reference import members, names, public  # noqa: E402  (beside the pages)
+
 
 def documented() -> list[tuple[str, str]]:
     """Module and name of everything in the reference, in its order."""
-    found, module, listing = [], "", False
-    for line in (ROOT / "docs/api.md").read_text(encoding="utf-8").splitlines():
-        if match := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module, listing = match[1], False
-        elif line.startswith(".. autosummary::"):
-            listing = True
-        elif listing and (match := re.match(r"   (\w+)$", line)):
-            found.append((module, match[1]))
-        elif line and not line.startswith("   "):
-            listing = False
-    return found
-
-
-def public(module: str, name: str) -> Any:
-    """A documented name, as a user imports it."""
-    return getattr(importlib.import_module(module), name)
+    return [(module, name) for _, module, name in names()]
 
 
 def signature(function: Any) -> str:
@@ -81,21 +67,6 @@ def _shown(default: Any) -> Any:
     if default is inspect.Parameter.empty or isinstance(default, str | int | float | bool | tuple | None):
         return default
     return _Literal(type(default).__name__ + "()" if not callable(default) else default.__name__)
-
-
-def members(kind: type) -> dict[str, Any]:
-    """Public methods, properties and documented attributes that Hornbeam defines, without parameters."""
-    found = dict.fromkeys(re.findall(r"^(\w+_) : ", inspect.getdoc(kind) or "", re.MULTILINE))
-    found |= dict.fromkeys(getattr(kind, "_fields", ()))
-    for base in reversed(kind.__mro__):
-        if base.__module__.startswith("hornbeam"):
-            found |= vars(base)
-    parameters: Any = () if getattr(kind, "_is_protocol", False) else inspect.signature(kind).parameters
-    return {
-        name: inspect.getattr_static(kind, name, None)
-        for name in sorted(found)
-        if name[0] != "_" and name not in parameters and not re.fullmatch(r"set_\w+_request", name)
-    }
 
 
 def lines() -> Iterator[str]:

@@ -15,7 +15,7 @@ ESTIMATORS = {
     "cart": hornbeam.TreeClassifier("cart"),
     "regressor": hornbeam.TreeRegressor(),
     "forest": hornbeam.ForestClassifier(n_estimators=2),
-    "forest regressor": hornbeam.ForestRegressor(n_estimators=2),
+    "forest regressor": hornbeam.ForestRegressor(n_estimators=2, distribution=True),
     "boosted": hornbeam.BoostedTreesClassifier(n_estimators=2),
     "boosted regressor": hornbeam.BoostedTreesRegressor(n_estimators=2),
     "quantile": hornbeam.BoostedTreesRegressor(loss="quantile", quantile=0.5, n_estimators=2),

@@ -30,11 +30,13 @@ __all__ = [
     "Trial",
     "Twin",
     "best_subset_gain",
+    "divisions",
     "entropy",
     "gini",
     "grow_slowly",
     "may_follow",
     "n_copies",
+    "unpaid_price",
 ]
 
 TIE = 2.0**-36
@@ -109,6 +111,12 @@ def may_follow(grower: Grower, path: frozenset[int], f: int, n_features: int) ->
     return any({*path, f} <= group for group in groups)
 
 
+def unpaid_price(grower: Grower, path: frozenset[int], f: int) -> float:
+    """What a path that has tested these features has still to pay for a test of f."""
+    items = grower.feature_costs or ()
+    return sum(price for price, features in items if f in features and not path & set(features))
+
+
 def weight_of(cases: Cases) -> int:
     return sum(case.weight for case in cases)
 
@@ -137,6 +145,12 @@ class Twin:
             (table.n_rows if copies is None else copies) / grower.design_effect / max(self.total, 1)
         )
         self.least = max(0, ceil((grower.min_weight_leaf - 1e-6) / self.unit))
+        self.price_unit = 0.0
+        if grower.feature_costs:
+            counts = self.counts(self.cases)
+            hellinger = grower.criterion is Criterion.HELLINGER
+            loss = 1.0 if hellinger else IMPURITY[grower.criterion](counts)
+            self.price_unit = loss / 100 * grower.feature_cost_weight
         self.ratio = grower.criterion is Criterion.GAIN_RATIO
         self.tie = C45_TIE if self.ratio else TIE
 
@@ -331,8 +345,12 @@ class Twin:
         *,
         may_be_useless: bool = False,
     ) -> Trial | None:
-        """Write a test down; under gain ratio a cut pays for the choice among `n_cuts`."""
-        gain = self.gain(node, branches)
+        """Write a test down less its price; under gain ratio a cut pays for the choice among `n_cuts`."""
+        gain, price = self.gain(node, branches), unpaid_price(self.grower, node.path, f) * self.price_unit
+        if price > 0:
+            gain -= price
+            if gain <= 0:
+                return None
         score = gain
         if self.ratio:
             if not self.bins.nominal[f]:
@@ -484,3 +502,33 @@ def _test(trial: Trial | None, twin: Twin) -> tuple[int, float, int, list[int]]:
     if right == missing_code:
         return f, np.inf, missing_slot, []
     return f, float(twin.bins.threshold(f, left, right, at_values=twin.ratio)), missing_slot, []
+
+
+def divisions(column, rows, nominal: bool, grower: Grower):
+    """All splits of a node's rows by one feature, with missing values in a third child or in either child."""
+    values = {row: column[row] for row in rows}
+    lost = [row for row in rows if (values[row] < 0 if nominal else np.isnan(values[row]))]
+    known = [row for row in rows if row not in lost]
+    seen = sorted({values[row] for row in known})
+    if nominal and grower.nominal_split is Nominal.MULTIWAY:
+        yield [[row for row in known if values[row] == v] for v in seen] + ([lost] if lost else [])
+        return
+    if nominal:
+        lefts = [set(c) for n in range(1, len(seen)) for c in combinations(seen, n)]
+    else:
+        lefts = [set(seen[:n]) for n in range(1, len(seen))]
+    sides = [
+        ([r for r in known if values[r] in left], [r for r in known if values[r] not in left])
+        for left in lefts
+    ]
+    if not lost:
+        yield from sides
+        return
+    yield [known, lost]
+    least = grower.min_samples_leaf
+    for left, right in sides:
+        if grower.missing is Missing.OWN and len(lost) >= least and len(known) >= least:
+            yield [left, right, lost]
+        else:
+            yield [left + lost, right]
+            yield [left, right + lost]

@@ -22,6 +22,7 @@ from hornbeam.kernels.subtree import GrowthSpec
 
 __all__ = [
     "OF_CLASSES",
+    "OF_NUMBERS",
     "bins_of",
     "growers",
     "path_constraints",
@@ -31,7 +32,8 @@ __all__ = [
     "training_tables",
 ]
 
-OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
+OF_CLASSES = [criterion for criterion in Criterion if not criterion.is_numeric]
+OF_NUMBERS = [criterion for criterion in Criterion if criterion.is_numeric]
 
 
 def bins_of(table: Table, max_bins: int | None = None) -> Bins:
@@ -126,7 +128,9 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
     signs = st.tuples(*(free if f.kind is Kind.NOMINAL else any_sign for f in table.schema.features))
     kept = draw(st.sampled_from(list(missing)))
     if table.numeric_target is not None:
-        criteria, kept = [Criterion.SQUARED_ERROR], Missing.OWN if kept is Missing.FRACTIONAL else kept
+        positive = table.numeric_target.values.min(initial=1.0) > 0
+        criteria = OF_NUMBERS if positive else [Criterion.SQUARED_ERROR]
+        kept = Missing.OWN if kept is Missing.FRACTIONAL else kept
     may_bind = (
         table.schema.n_classes == 2 or table.numeric_target is not None
     ) and kept is not Missing.FRACTIONAL
@@ -145,6 +149,7 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
         monotonic_cst=draw(signs) if constrained else None,
         corrected=draw(st.booleans()),
         **paths,
+        **(draw(prices(table.schema.n_features)) if draw(st.integers(0, 3)) == 0 else {}),
     )
 
 
@@ -159,3 +164,12 @@ def path_constraints(draw: DrawFn, n_features: int) -> dict[str, Any]:
         "forbidden_below": draw(st.none() | pairs.map(tuple)),
     }
     return {**drawn, "once_per_path": drawn == dict.fromkeys(drawn) or draw(st.booleans())}
+
+
+@st.composite
+def prices(draw: DrawFn, n_features: int) -> dict[str, Any]:
+    """Prices of features and of groups of them, as parameters of a grower."""
+    group = st.lists(st.integers(0, n_features - 1), min_size=1, max_size=3, unique=True).map(tuple)
+    price = st.sampled_from([0.0, 0.2537, 1.0173, 3.0191, 39.8711])  # no gain is equal to them
+    items = draw(st.lists(st.tuples(price, group), min_size=1, max_size=4).map(tuple))
+    return {"feature_costs": items, "feature_cost_weight": draw(st.sampled_from([0.0, 0.7, 1.0, 8.0]))}

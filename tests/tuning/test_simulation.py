@@ -82,16 +82,16 @@ def test_the_calibration_does_not_depend_on_order_threads_or_copies(smoothing):
     weight = np.random.default_rng(1).integers(1, 4, 400)
     order = np.random.default_rng(2).permutation(400)
 
-    def calibration(rows, target, n_jobs=None, sample_weight=None):
-        clf = TreeClassifier(smoothing=smoothing, n_jobs=n_jobs).fit(rows, target, sample_weight)
-        return clf.calibrate_intervals(rows, target, sample_weight=sample_weight).tree_.history[-1]
+    def calibration(rows, target, n_jobs=None, **options):
+        clf = TreeClassifier(smoothing=smoothing, n_jobs=n_jobs).fit(rows, target, **options)
+        return clf.calibrate_intervals(rows, target, **options).tree_.history[-1]
 
     once = calibration(X, y)
     assert once.name == "interval-calibration"
     assert calibration(X[order], y[order]) == once
     assert calibration(X, y, n_jobs=3) == once
     assert calibration(X, y, sample_weight=weight) == calibration(
-        np.repeat(X, weight, axis=0), np.repeat(y, weight)
+        np.repeat(X, weight, axis=0), np.repeat(y, weight), groups="copies"
     )
 
 

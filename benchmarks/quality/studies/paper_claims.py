@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.quality.comparison import markdown
+from benchmarks.pages import markdown
 from benchmarks.quality.studies.forest import SIZES
 from benchmarks.quality.studies.paper_methods import (
     FEW_SWEEPS,

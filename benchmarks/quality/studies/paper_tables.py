@@ -11,7 +11,8 @@ import numpy as np
 
 from benchmarks.data.fetch import INDEX
 from benchmarks.output import read_csv
-from benchmarks.quality.comparison import RESULTS, markdown
+from benchmarks.pages import markdown
+from benchmarks.quality.comparison import RESULTS
 from benchmarks.quality.studies.forest import SIZES
 from benchmarks.quality.studies.paper_methods import (
     CHOSEN,

@@ -11,17 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.pages import write_tables
 from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.methods import Group, Outcome, timed
 from benchmarks.quality.studies.report import Line, Scores, gaps_table, provenance
 from benchmarks.quality.studies.sets import N_FOLDS, Entry, Fold
 from benchmarks.quality.studies.size_peers import LEAVES, PEERS, SIZES, limit
 from benchmarks.quality.studies.trade_off import answered
-from benchmarks.scale.cost_model import page
 from hornbeam import TreeClassifier
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation import taught
 from hornbeam.ensembles.distillation.teacher import TeacherResult, fit_teacher
+from hornbeam.evaluation import Comparison
 
 # fmt: off
 TUNED = frozenset([
@@ -217,29 +218,34 @@ UNLIMITED = {
 
 
 def guide_table(scores: Scores) -> str:
-    """RMSE, log loss and 0-1 loss at 4 to 32 leaves, where all have results, and records of readable trees."""
-    measures = [scores.comparison(measure) for measure in ("RMSE", "log loss", "0-1 loss")]
-    rows = {label: [f"{group}/leaves-{n}{end}" for n in LEAVES] for label, (group, end) in SHOWN.items()}
-    rows |= {f"{label}, any size": [name] * len(LEAVES) for label, name in UNLIMITED.items()}
-    everything = sorted({name for names in rows.values() for name in names})
-    kept = ~np.isnan(measures[0].among(everything).losses).any(axis=1)
-    lines = [
-        f"| {kept.sum()} sets | {' | '.join(f'{n} leaves' for n in LEAVES)} |",
+    """RMSE at 4 to 32 leaves and of any size, where all have results; folded, the other losses and the records."""
+    rmse, *others = [scores.comparison(measure) for measure in ("RMSE", "log loss", "0-1 loss")]
+    sizes = {label: [f"{group}/leaves-{n}{end}" for n in LEAVES] for label, (group, end) in SHOWN.items()}
+    everything = [name for names in sizes.values() for name in names] + list(UNLIMITED.values())
+    kept = ~np.isnan(rmse.among(everything).losses).any(axis=1)
+
+    def losses(table: Comparison) -> str:
+        lines = [
+            f"| {kept.sum()} sets, {table.measure} | {' | '.join(f'{n} leaves' for n in LEAVES)} | any size |",
+            "|---|" + "--:|" * (len(LEAVES) + 1),
+        ]
+        for label, names in sizes.items():
+            means = " | ".join(f"{table.of(name)[kept].mean():.4f}" for name in names)
+            lines.append(f"| {label} | {means} | |")
+        for label, name in UNLIMITED.items():
+            lines.append(f"| {label} {'| ' * len(LEAVES)}| {table.of(name)[kept].mean():.4f} |")
+        return "\n".join(lines)
+
+    records = [
+        f"| wins-draws-losses by RMSE, readable | {' | '.join(f'{n} leaves' for n in LEAVES)} |",
         "|---|" + "---|" * len(LEAVES),
     ]
-    for label, names in rows.items():
-        means = [" / ".join(f"{table.of(name)[kept].mean():.4f}" for table in measures) for name in names]
-        lines.append(
-            f"| {label} | {' | '.join(means if len(set(names)) > 1 else [*means[:1], '', '', ''])} |"
-        )
-    rmse = measures[0].on(kept)
     for label, other in (("default growth", "plain/leaves-{}"), ("the default tree", "plain/default")):
         for end, name in (("", "with slopes"), ("+constant", "constant leaves")):
-            records = [str(rmse.record(f"readable/leaves-{n}{end}", other.format(n))) for n in LEAVES]
-            lines.append(
-                f"| wins-draws-losses of readable, {name}, against {label} | {' | '.join(records)} |"
-            )
-    return "\n".join(lines)
+            pairs = [str(rmse.on(kept).record(f"readable/leaves-{n}{end}", other.format(n))) for n in LEAVES]
+            records.append(f"| {name}, against {label} | {' | '.join(pairs)} |")
+    folded = "\n\n".join([*map(losses, others), "\n".join(records)])
+    return f"{losses(rmse)}\n\n:::{{dropdown}} Log loss, 0-1 loss, wins and losses\n{folded}\n:::"
 
 
 def run_methods(scores: Scores) -> Scores:
@@ -290,7 +296,7 @@ def report(
 def write_guide(scores: Scores) -> None:
     """Put the tables into the guide."""
     tables = {name: guide_table(part(scores, name == "blind")) for name in ("blind", "tuned")}
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **tables), encoding="utf-8")
+    write_tables(PAGE, **tables)
 
 
 def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:

@@ -71,7 +71,7 @@ def hash_groups(column: Any) -> Counts:
     return group
 
 
-def copies_as_groups(columns: Sequence[NDArray[Any]], target: Floats | Indices | None) -> Counts:
+def copies_as_groups(columns: Sequence[NDArray[Any]], target: Floats | Counts | Indices | None) -> Counts:
     """Make a group of all rows with equal values and an equal target."""
     if target is None:
         raise ParameterError("groups='copies' needs the target of the rows; expected y. Pass the labels too.")

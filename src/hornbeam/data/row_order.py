@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 from hornbeam.data.groups import copies_as_groups
 from hornbeam.data.hashes import GOLDEN_GAMMA, as_integers, splitmix64, value_hash
 from hornbeam.data.table import Table
-from hornbeam.typing import Bits, Codes, Counts, Indices
+from hornbeam.typing import Bits, Bools, Codes, Counts, Indices
 
-_FEWEST_DISTINCT = 10  # different rows of an oversampled class
+_FEWEST_DISTINCT = 10  # different rows of a copied class or table
 _REPEATED = 0.5  # share of the rows of an oversampled class that have a copy, at least
 _MEAN_COPIES = 2.0  # of such a row, at least
 _BY_CHANCE = 0.02  # share of the rows of the other classes that have a copy, at most
 _MANY_VALUES = 0.5  # different values of some column for each different row: rows are not equal by chance
+_ONE_TARGET = (
+    0.8  # different values that have one target each, of all: rows are not the cells of a table of counts
+)
 
 
 def target_bits(table: Table) -> Counts | Indices:
@@ -87,36 +90,57 @@ def first_units(ranks: Counts | Bits, n_rows: int) -> NDArray[np.intp]:
 
 
 def keep_copies_together(table: Table) -> Table:
-    """Return the table with copies as groups if a class was oversampled by copies of its rows; else as it is."""
-    return (
-        replace(table, group=copies_as_groups(table.columns, table.target))
-        if oversampled_classes(table)
-        else table
-    )
+    """Return the table with copies as groups if rows have whole weights, or were copied; else as it is."""
+    if not (rows_have_copies(table) or copied_classes(table)):
+        return table
+    return replace(table, group=copies_as_groups(table.columns, target_bits(table)))
 
 
-def oversampled_classes(table: Table) -> tuple[int, ...]:
-    """Find classes that were oversampled by copies of their rows, where that is unmistakable; none if groups are known.
+def rows_have_copies(table: Table) -> bool:
+    """Tell if whole weights are copies of rows, which are held out together; False if groups are known.
+
+    In a table of counts they are numbers of different cases instead: the same values occur with several targets.
+    """
+    if table.weight is None or table.unit != 1.0 or table.weight.max() <= 1 or table.group is not None:
+        return False
+    _, first = np.unique(value_hash(table.columns, target_bits(table)), return_index=True)
+    return _have_one_target(table, first)
+
+
+def copied_classes(table: Table) -> tuple[int, ...]:
+    """Find classes whose rows are copies of each other, where that is unmistakable; none if groups are known.
 
     At least half of the rows of such a class have an equal row, on average two or more of each different row,
     in a column with half as many values as there are different rows, or more; and at most 2 % of the rows of
-    the other classes have one. In tables of a few nominal columns equal rows are common in every class: they
-    are different cases.
+    the other classes have one. All classes are found, or (0,) for a numeric target, if the whole table repeats:
+    without weights, there are ten different values or more, four of five of them have one target, a column has as many
+    values as above, and every row occurs twice, or three times and so on, or a multiple of that.
+    In tables of few values other equal rows are common: they are different cases.
     """
-    target = table.target
-    if target is None or table.group is not None or table.n_rows < 2 * _FEWEST_DISTINCT:
+    if (table.target is None and table.numeric_target is None) or table.group is not None:
         return ()
-    numeric = [column for column in table.columns if column.dtype.kind == "f"]
-    if any(_has_no_repeats(column) for column in numeric):
+    if table.n_rows < 2 * _FEWEST_DISTINCT:
         return ()
-    _, first, unit, copies = np.unique(
-        value_hash(table.columns, target), return_index=True, return_inverse=True, return_counts=True
-    )
+    numbers = [column for column in table.columns if column.dtype.kind == "f"]
+    if table.numeric_target is not None:
+        numbers.append(table.numeric_target.values)
+    if any(_has_no_repeats(column) for column in numbers):
+        return ()
+    hashes = value_hash(table.columns, target_bits(table))
+    _, first, unit, copies = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
+    copied = copies[unit] > 1
+    classes = () if table.target is None else _copied_classes(table, table.target, copied, first)
+    if classes or table.weight is not None:
+        return classes
+    repeats = np.gcd.reduce(copies) > 1 and _has_many_values(table, first) and _have_one_target(table, first)
+    return tuple(range(table.schema.n_outputs)) if repeats else ()
+
+
+def _copied_classes(table: Table, target: Indices, copied: Bools, first: NDArray[np.intp]) -> tuple[int, ...]:
+    """Find classes where at least half of the rows are copies, if at most 2 % of the rows of other classes are."""
     n_classes = table.schema.n_classes
-    rows, repeated = (
-        np.bincount(target, minlength=n_classes),
-        np.bincount(target, copies[unit] > 1, n_classes),
-    )
+    rows = np.bincount(target, minlength=n_classes)
+    repeated = np.bincount(target, copied, n_classes)
     distinct = np.bincount(target[first], minlength=n_classes)
     found = (
         (repeated >= _REPEATED * rows) & (rows >= _MEAN_COPIES * distinct) & (distinct >= _FEWEST_DISTINCT)
@@ -125,8 +149,18 @@ def oversampled_classes(table: Table) -> tuple[int, ...]:
     if not found.any() or not others.any() or repeated[others].sum() > _BY_CHANCE * rows[others].sum():
         return ()
     kept = first[found[target[first]]]
-    most_values = max(len(np.unique(column[kept])) for column in table.columns)
-    return tuple(np.flatnonzero(found).tolist()) if most_values >= _MANY_VALUES * len(kept) else ()
+    return tuple(np.flatnonzero(found).tolist()) if _has_many_values(table, kept) else ()
+
+
+def _has_many_values(table: Table, rows: NDArray[np.intp]) -> bool:
+    """Tell if a column has half as many values as these different rows or more: equal rows are then copies."""
+    return max(len(np.unique(column[rows])) for column in table.columns) >= _MANY_VALUES * len(rows)
+
+
+def _have_one_target(table: Table, distinct: NDArray[np.intp]) -> bool:
+    """Tell if the table is no table of counts: it has ten different rows of X or more, most of them with one target."""
+    _, n_targets = np.unique(value_hash(table.columns)[distinct], return_counts=True)
+    return len(n_targets) >= _FEWEST_DISTINCT and bool((n_targets == 1).mean() >= _ONE_TARGET)
 
 
 def _has_no_repeats(column: NDArray[Any]) -> bool:

@@ -1,22 +1,29 @@
 """`ForestRegressor`: a random forest for a numeric target as a scikit-learn estimator."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from hornbeam.checks import check_choice
 from hornbeam.data.table import Table
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.predicts_distribution import PredictsDistribution
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.reads_rows import accepts_source
-from hornbeam.estimators.parameters.fields import ForestParameters
+from hornbeam.estimators.parameters.fields import ForestRegressorParameters
 from hornbeam.typing import Floats
 
 
 class ForestRegressor(
-    CallbackSupportMixin, ForestMethods, RegressorMixin, HornbeamEstimator, ForestParameters
+    CallbackSupportMixin,
+    ForestMethods,
+    PredictsDistribution,
+    RegressorMixin,
+    HornbeamEstimator,
+    ForestRegressorParameters,
 ):
     """A random forest for a numeric target, with smoothed means.
 
@@ -63,6 +70,10 @@ class ForestRegressor(
     monotonic_cst : array-like of int, dict or None, default=None
         Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
         feature name.
+    distribution : bool, default=False
+        Whether to count the rows by value of the target too, for `predict_quantile`, `predict_interval`,
+        `predict_distribution` and `sample`. The trees and their means are the same. It needs `bootstrap`: how many rows
+        a node must have, and the levels of ranges, are found out of the bag.
     random_state : int, RandomState instance or None, default=None
         Seed of all draws. None means 0: the same rows always give the same forest.
     n_jobs : int, default=None
@@ -90,11 +101,12 @@ class ForestRegressor(
     same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
     Rows of files that do not fit `memory` are sampled: the trees are grown on the sample, their smoothing is chosen on
-    it, and then all rows are counted in every tree. Out-of-bag attributes are those of the sample.
+    it, and then all rows are counted in every tree. Out-of-bag attributes, and the distribution of the target, are
+    those of the sample.
 
     References
     ----------
-    Breiman (2001) :cite:p:`breiman2001`.
+    Breiman (2001) :cite:p:`breiman2001`; distributions: Meinshausen (2006) :cite:p:`meinshausen2006`.
 
     Examples
     --------
@@ -121,6 +133,43 @@ class ForestRegressor(
         """
         table = self._read(X)
         return self.forest_.predict(table, n_jobs=self.n_jobs)[:, 0]
+
+    @accepts_source
+    def predict_interval(
+        self, X: Any, *, level: float = 0.9, kind: Literal["row"] = "row"
+    ) -> tuple[Floats, Floats]:
+        """Compute a range for the target of each row; the forest must be fitted with ``distribution=True``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            Share of the rows that their ranges are to hold.
+        kind : {"row"}, default="row"
+            A range for the target of a single row. Intervals of means are those of trees alone.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_rows,)
+
+        Notes
+        -----
+        Ranges are conformal, as those of `TreeRegressor`: they are widened or narrowed until they hold the stated share
+        of rows that are predicted out of the bag, each without itself, or without its group. Fewer trees predict a row
+        out of the bag than a new one, so the share is approximate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hornbeam import ForestRegressor
+        >>> waits = np.array([1, 2, 2, 3, 9] * 20, float)
+        >>> reg = ForestRegressor(20, distribution=True).fit(np.zeros((100, 1)), waits)
+        >>> reg.predict_interval([[0.0]], level=0.5)
+        (array([2.]), array([3.]))
+        """
+        check_choice("kind", kind, ("row",))
+        return self._row_interval(X, level)
 
     def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         assert table.numeric_target is not None

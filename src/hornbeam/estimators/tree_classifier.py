@@ -139,6 +139,14 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
         ``categories`` of each child instead of a threshold. Missing values get a child of their own, unless ``missing``
         is "left" or "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None``
         and no ``max_leaf_nodes`` keep all.
+    feature_costs : dict or None, default=None
+        Price of each column that is not free, ``{"lab test": 3}``; or from any name to a price that columns share,
+        ``{"blood sample": (2, ["sugar", "fat"])}``. Each path pays a price once, when it first tests one of the
+        columns. A split must gain more than its rows pay for it, and pruning cuts what does not. `path_costs` has what
+        each row pays, `size_path_` and the report the mean.
+    feature_cost_weight : float, default=1.0
+        What one unit of price is worth, in per cent of the impurity of all rows: with 1, a split that costs 3 must
+        lower the loss of its rows by more than 3 % of that. 0: prices change nothing and are only recorded.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
         random, and the order of the rows does not matter.
@@ -158,7 +166,8 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods, TreeC
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each feature: its share of the gain of all splits.
     size_path_ : SizePath
-        Sizes of the tree down to one leaf, each with its log loss on held-out rows; if sizes were compared.
+        Sizes of the tree down to one leaf, each with its log loss on held-out rows, and its mean price if columns have
+        prices; if sizes were compared.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)

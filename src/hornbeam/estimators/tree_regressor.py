@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.checks import check_choice, check_share, check_whole
+from hornbeam.checks import check_choice
 from hornbeam.data.threads import n_threads
 from hornbeam.estimators.inputs.training import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.predicts_distribution import PredictsDistribution
 from hornbeam.estimators.methods.progress import CallbackSupportMixin
 from hornbeam.estimators.methods.reads_rows import accepts_source
 from hornbeam.estimators.methods.tree_methods import TreeMethods
 from hornbeam.estimators.parameters.fields import TreeRegressorParameters
-from hornbeam.estimators.parameters.validators import resolve_seed
 from hornbeam.explain.intervals import predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
-from hornbeam.tree.route import route
-from hornbeam.tree.unwrap import distribution_of
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
     from hornbeam.pruning.cost_complexity import CostComplexityPath
-    from hornbeam.smoothing.distribution import Distribution
 
 
 class TreeRegressor(
-    CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamEstimator, TreeRegressorParameters
+    CallbackSupportMixin,
+    TreeMethods,
+    PredictsDistribution,
+    RegressorMixin,
+    HornbeamEstimator,
+    TreeRegressorParameters,
 ):
     """A single regression tree with smoothed means.
 
@@ -48,6 +49,11 @@ class TreeRegressor(
         - ``cart``: subset splits, missing values to the better child, raw means.
 
         ``from_tree`` is the preset of an estimator that `from_tree` made; its `fit` raises an error.
+    criterion : {"auto", "squared_error", "poisson", "gamma"}, default="auto"
+        What splits, pruning and smoothing lower. "auto" is "squared_error". "poisson", half the mean Poisson deviance,
+        is for counts, and for counts divided by an exposure, which is then the `sample_weight`; targets must be 0 or
+        more. "gamma", half the mean gamma deviance, is for amounts above 0 whose spread grows with their mean. See the
+        notes.
     nominal_split : {"auto", "multiway", "subset"}, default="auto"
         How to split a nominal feature: one child per category, or two children for the best subset.
     missing : {"auto", "own", "learned"}, default="auto"
@@ -65,7 +71,7 @@ class TreeRegressor(
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight of each child.
     min_impurity_decrease : float, default=0.0
-        Least decrease of the squared error by a split, times the node's share of the total weight.
+        Least decrease of the criterion by a split, times the node's share of the total weight.
     max_leaf_nodes : int, default=None
         Maximum number of leaves, grown best first; with a teacher, found by a search with lookahead up to 64. None: no
         limit, or with a teacher a leaf for each ten different rows (or groups), and 16 at least.
@@ -81,9 +87,9 @@ class TreeRegressor(
         5-fold cross-validation. Or a pruner of `hornbeam.pruning`, such as ``CostComplexity(alpha)``; None or
         "none": not at all. "auto" is the preset's method; with cross-fitted smoothing it removes leaves by `tolerance`.
     tolerance : float, default=0.0
-        With cross-fitted smoothing, the smallest tree is chosen whose squared error on held-out rows is at most this
-        share above that of the tree with 0: 0.02 for 2 %. 0 removes only leaves that save next to nothing.
-        `size_path_` has the loss of every size.
+        With cross-fitted smoothing, the smallest tree is chosen whose loss on held-out rows, the squared error or the
+        deviance of `criterion`, is at most this share above that of the tree with 0: 0.02 for 2 %. 0 removes only
+        leaves that save next to nothing. `size_path_` has the loss of every size.
     slopes : int or "auto", default="auto"
         Most terms of the tree for each of its leaves, 0 to 3. A term belongs to any node, and changes the mean of its
         rows with the value of a feature. "auto": 2 in the preset ``readable``; with a
@@ -117,6 +123,15 @@ class TreeRegressor(
         ``categories`` of each child instead of a threshold. Missing values get a child of their own, unless ``missing``
         is "left" or "right". Pruning may remove a forced split that does not improve the predictions; ``pruning=None``
         and no ``max_leaf_nodes`` keep all.
+    feature_costs : dict or None, default=None
+        Price of each column that is not free, ``{"lab test": 3}``; or from any name to a price that columns share,
+        ``{"blood sample": (2, ["sugar", "fat"])}``. Each path pays a price once, when it first tests one of the
+        columns. A split must gain more than its rows pay for it, and pruning cuts what does not. `path_costs` has what
+        each row pays, `size_path_` and the report the mean.
+    feature_cost_weight : float, default=1.0
+        What one unit of price is worth, in per cent of the variance of all rows (with a deviance as criterion, of half
+        its dispersion): with 1, a split that costs 3 must lower the loss of its rows by more than 3 % of that. 0:
+        prices change nothing and are only recorded.
     distribution : bool, default=False
         Whether each node also counts its rows by value of the target, for `predict_quantile`, `sample` and the ranges
         of single rows of `predict_interval`. The tree and its means are the same; `fit` takes about twice as long, and
@@ -132,9 +147,10 @@ class TreeRegressor(
     tree_ : Tree
         The fitted tree as data.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each feature: its share of the decrease of the squared error.
+        Importance of each feature: its share of the decrease of the criterion.
     size_path_ : SizePath
-        Sizes of the tree down to one leaf, each with its squared error on held-out rows; if sizes were compared.
+        Sizes of the tree down to one leaf, each with its squared error or deviance on held-out rows, and its mean price
+        if columns have prices; if sizes were compared.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -153,7 +169,12 @@ class TreeRegressor(
     A row stops at an inner node if its category did not occur there in training, or if its value is missing and no
     training value was. It gets the mean of that node.
 
-    A node is split only if that reduces the squared error of its rows.
+    A node is split only if that reduces the criterion of its rows.
+
+    Deviances need sums of weights and of weighted targets alone, as the squared error, so a target divided by an
+    exposure with the exposure as weight has the splits of the counts. No split makes a child whose targets are all 0:
+    its mean would say that nothing can happen there. With cross-fitted smoothing predictions are above 0 in any case;
+    raw means may be 0 in leaves of a forced split. Deviances are not for trees with a teacher.
 
     With a teacher, synthetic rows are made and predicted too, thirty per training row, at least 10,000 and at most
     300,000 (15,000 if `max_leaf_nodes` is at most 64; 50 million values). The evidence of the tree is that of the
@@ -189,76 +210,6 @@ class TreeRegressor(
         ndarray of shape (n_rows,)
         """
         return self._predict_rows(X)[:, 0]
-
-    @accepts_source
-    def predict_quantile(self, X: Any, q: Any = 0.5) -> Floats:
-        """Predict quantiles of the target of each row; the tree must be fitted with ``distribution=True``.
-
-        The distribution of a node is that of its own rows and of rows borrowed from its ancestors, whose number is
-        fitted on held-out rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-        q : float or sequence of float, default=0.5
-            Probabilities between 0 and 1: 0.5 for the median.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), or (n_rows, len(q)) for a sequence
-            The least value with at least this probability up to it. Of many different values, those between the
-            least and the largest value of a bin are taken as uniform.
-
-        Notes
-        -----
-        No quantile is outside the values of `fit`: a value that `update` adds beyond them counts as the outermost one.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from hornbeam import TreeRegressor
-        >>> waits = np.array([1, 2, 2, 3, 9] * 20, float)
-        >>> reg = TreeRegressor(distribution=True).fit(np.zeros((100, 1)), waits)
-        >>> reg.predict([[0.0]]).round(6), reg.predict_quantile([[0.0]], [0.1, 0.5, 0.9])
-        (array([3.4]), array([[1., 2., 9.]]))
-        """
-        many = isinstance(q, (list, tuple, np.ndarray)) and np.ndim(q) == 1
-        for one in q if many else [q]:
-            check_share("q", one)
-        levels = np.array(q if many else [q], np.float64)
-        distribution, node, shift = self._distribution_at(X, "predict_quantile")
-        found = distribution.quantiles(node, levels) + shift[:, None]
-        return found if many else found[:, 0]
-
-    def sample(self, X: Any, n: int = 1, *, random_state: Any = None) -> Floats:
-        """Draw values of the target of each row from its distribution; the tree must have ``distribution=True``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
-            Rows like those of `fit`; files are read into memory.
-        n : int, default=1
-            Number of values of each row.
-        random_state : int, RandomState instance or None, default=None
-            Seed of the random numbers. None means 0.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from hornbeam import TreeRegressor
-        >>> waits = np.array([1, 2, 2, 3, 9] * 20, float)
-        >>> TreeRegressor(distribution=True).fit(np.zeros((100, 1)), waits).sample([[0.0]], 6)
-        array([[3., 2., 1., 1., 9., 9.]])
-        """
-        check_whole("n", n, 1)
-        distribution, node, shift = self._distribution_at(X, "sample")
-        uniform = np.random.default_rng(resolve_seed(random_state)).random((len(node), n))
-        return distribution.sample(node, uniform) + shift[:, None]
 
     @accepts_source
     def predict_interval(
@@ -303,24 +254,10 @@ class TreeRegressor(
         """
         check_choice("kind", kind, ("mean", "row"))
         if kind == "row":
-            check_share("level", level)
-            distribution, node, shift = self._distribution_at(X, "kind='row'")
-            low, high = distribution.interval(node, level)
-            return low + shift, high + shift
+            return self._row_interval(X, level)
         table = self._read(X)
         low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
         return low[:, 0], high[:, 0]
-
-    def _distribution_at(self, X: Any, what: str) -> tuple[Distribution, Indices, Floats]:
-        """Return the distribution, the node where each row stops, and the shift of each row by its terms."""
-        check_is_fitted(self, "tree_")
-        distribution: Distribution = distribution_of(self, what)
-        table, n_jobs = self._read(X), n_threads(self.n_jobs)
-        return (
-            distribution,
-            route(distribution.tree.skeleton, table, n_jobs),
-            distribution.shift(table, n_jobs),
-        )
 
     def leaves(
         self, *, level: float = 0.9, by: Literal["node", "risk"] = "node", inner: bool = False

@@ -19,6 +19,7 @@ from hornbeam.grid import Grid, Result, by_class
 from hornbeam.smoothing.interval_calibration import interval
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.feature_costs import FeatureCosts
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import with_ancestors
@@ -87,7 +88,8 @@ class Explanation:
         Level of the intervals.
     paths : tuple
         The path of the row; several, each with its `share`, if missing values were distributed over children. A path
-        has `steps`, `end` (where it stops, as text), `borrowed_from` and the `terms` of its nodes. A step has
+        has `steps`, `end` (where it stops, as text), `borrowed_from`, the `terms` of its nodes, and the `price` of the
+        columns that it tests if they have prices. A step has
         `node`, `condition`, `value`, `rows`, `counts`, `probability`, `low`, `high` and `borrowed`.
     row_range : RowRange, optional
         The range of single rows, of a model that was fitted with ``distribution=True``: `low`, `median`, `high`,
@@ -264,6 +266,8 @@ class Explanations(Result[Explanation]):
         self._probability = predict_rows(tree, table)
         self._codes = None if tree.is_regression else decide_rows(tree, table)
         self._shares = child_shares(tree, nodes)
+        costs = FeatureCosts.of(tree)
+        self._prices = None if costs is None else costs.of_paths(tree)
         self._ranges = None if distribution is None else _row_ranges(distribution, stop, self._table, level)
 
     __iter__ = Sequence.__iter__
@@ -285,6 +289,7 @@ class Explanations(Result[Explanation]):
                 [column[at].item() for column in self._table.columns],
                 self._shares,
                 self._bounds,
+                self._prices,
             ),
             row_range=None if self._ranges is None else self._ranges[at],
         )
@@ -358,7 +363,8 @@ def _path_text(paths: Sequence[DecisionPath], k: int | None, level: float) -> It
 def _path_grid(path: DecisionPath, k: int | None, level: float) -> Grid:
     """Tabulate a path with the probabilities of class k; for a numeric target (None), with means and intervals."""
     counts = [" node", " rows", "borrowed"]
-    note = f"stops at {path.end}{_borrowed_text(path)}"
+    price = "" if path.price is None else f"; the columns tested cost {path.price:.6g}"
+    note = f"stops at {path.end}{_borrowed_text(path)}{price}"
     rows: list[Sequence[object]] = []
     if k is not None:
         for step in path.steps:

@@ -18,7 +18,7 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.tree.words import feature_name, plain_label
-from hornbeam.typing import Category
+from hornbeam.typing import Category, Floats
 
 type _Bounds = Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]]
 
@@ -115,6 +115,8 @@ class DecisionPath:
         Share of the row on this path: below 1 if a missing value was distributed over the children.
     terms : tuple of RowTerm, default ()
         The terms of the nodes on the path: how far each value of the row moves the prediction of the last node.
+    price : float, optional
+        Price of the columns that the path tests; of a tree with prices of columns.
 
     Examples
     --------
@@ -130,6 +132,7 @@ class DecisionPath:
     borrowed_from: tuple[BorrowedRows, ...]
     share: float = 1.0
     terms: tuple[RowTerm, ...] = ()
+    price: float | None = None
 
     @property
     def node(self) -> int:
@@ -144,6 +147,7 @@ class DecisionPath:
             "end": self.end,
             "borrowed_from": [source.to_dict() for source in self.borrowed_from],
             **({"terms": [term.to_dict() for term in self.terms]} if self.terms else {}),
+            **({} if self.price is None else {"price": self.price}),
         }
 
 
@@ -173,11 +177,12 @@ def paths(
     row: Sequence[float],
     shares: dict[int, dict[int, float]],
     bounds: _Bounds = MappingProxyType({}),
+    prices: Floats | None = None,
 ) -> tuple[DecisionPath, ...]:
     """Find the decision paths of a row; there are several only if a missing value was distributed over children.
 
     `row` has a value per feature, as in the columns of a table; `shares` are those of `end_nodes`, `bounds` the bounds
-    of the intervals of each node.
+    of the intervals of each node; `prices` are what a path to each node pays.
     """
     return tuple(
         DecisionPath(
@@ -186,6 +191,7 @@ def paths(
             borrowed_rows(tree, node),
             part,
             row_terms(tree, node, row),
+            None if prices is None else prices.item(node),
         )
         for node, part in end_nodes(tree, row, shares)
     )

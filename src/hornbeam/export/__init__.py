@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hornbeam.export.runtime.onnx import to_onnx
     from hornbeam.export.runtime.pmml import to_pmml
     from hornbeam.export.runtime.shap import to_shap
+    from hornbeam.export.runtime.skl2onnx import register_skl2onnx
     from hornbeam.export.runtime.treelite import to_treelite
     from hornbeam.export.source.c.source import to_c
     from hornbeam.export.source.javascript import to_javascript
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from hornbeam.export.sql.queries import to_sql
 
 __all__ = [
+    "register_skl2onnx",
     "to_c",
     "to_dot",
     "to_html",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "register_skl2onnx": ".runtime.skl2onnx",
     "to_c": ".source.c.source",
     "to_dot": ".people.dot",
     "to_html": ".people.html",

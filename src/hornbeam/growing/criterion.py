@@ -23,6 +23,25 @@ class Criterion(StrEnum):
     """Squared Hellinger distance between each class and the rest, averaged: it does not depend on class frequencies."""
     SQUARED_ERROR = "squared_error"
     """Decrease of the mean squared error, for numeric targets (CART)."""
+    POISSON = "poisson"
+    """Decrease of half the mean Poisson deviance, for counts and rates: targets of 0 or more."""
+    GAMMA = "gamma"
+    """Decrease of half the mean gamma deviance, for amounts whose spread grows with their mean: targets above 0."""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it is for numeric targets."""
+        return self is Criterion.SQUARED_ERROR or self.is_deviance
+
+    @property
+    def is_deviance(self) -> bool:
+        """Whether it is a deviance, which compares means by their ratio."""
+        return self in (Criterion.POISSON, Criterion.GAMMA)
+
+    @property
+    def loss(self) -> str:
+        """The loss that pruning and smoothing lower on held-out rows: the deviance, or the squared error."""
+        return self.value if self.is_deviance else "squared_error"
 
     @property
     def in_bits(self) -> bool:

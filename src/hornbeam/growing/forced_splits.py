@@ -174,9 +174,8 @@ class ForcedTop:
                 counts, sizes = [*counts, stopped[node]], [*sizes, int(rows[node])]
             split = _split(skeleton, code_tree, bins, node, len(children), own=bool(rows[node]))
             evidence = np.array(counts)
-            split = split._replace(
-                gain=gain_of_children(spec, open_node.node_range, evidence, np.array(sizes))
-            )
+            gain = gain_of_children(spec, open_node.node_range, split.feature, evidence, np.array(sizes))
+            split = split._replace(gain=gain)
             ranges = list(pairwise(accumulate(sizes, initial=open_node.node_range.begin)))
             family = top.node_list.split(open_node, split, evidence, ranges)
             if split.left >= 0:

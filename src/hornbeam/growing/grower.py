@@ -76,6 +76,13 @@ class Grower(GrowthSettings):
         Whether a feature splits at most one node of a path.
     forbidden_below : tuple of pairs of int or None
         Pairs of features, of which the second may not split a node below a split of the first.
+    feature_costs : tuple of pairs or None
+        Prices, each with the indices of the features that need it: ``((3.0, (0, 2)),)``. A path pays a price once, at
+        its first split on one of these features. The gain of a split, also the one that the tree records, is less what
+        it pays; a split that pays something must have gain left.
+    feature_cost_weight : float
+        Share of the loss of predicting the same for every row, in per cent, that one unit of price takes off a gain. 0:
+        prices are only recorded.
     forced_splits : tuple of ForcedSplit or None
         The splits that the tree begins with (`hornbeam.growing.forced_splits.forced_splits` of a skeleton); growing
         goes on from its leaves. They are kept whatever their gain and the sizes of their children.

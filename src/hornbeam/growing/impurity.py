@@ -72,7 +72,7 @@ def _check_criterion(criterion: Criterion | str) -> None:
     if measure is not None and measure.impurity is measure:
         return
     why = "." if measure is None else "; it compares splits, not class counts. Pass 'entropy' or 'gini'."
-    if measure is Criterion.SQUARED_ERROR:
+    if measure is not None and measure.is_numeric:
         why = "; it is for numeric targets. Use the variance of the target instead: numpy.var(y)."
     raise ParameterError(f"criterion={str(criterion)!r}: expected 'entropy' or 'gini'{why}")
 

@@ -194,6 +194,7 @@ def _grow_batch(
     table, rows = samples.table, samples.encoded(codes)
     # Without weights and nominal columns, the search depends on the number of rows alone.
     alike = rows.weight is None and table.class_weight is None and not spec.nominal.any()
+    alike = alike and settings.feature_costs is None  # their unit depends on the target
     found: list[tuple[Rows, Search]] = []
     searches: dict[int, Search] = {}
     for part in (rows.take(at) for at in samples.slices):

@@ -15,12 +15,15 @@ from hornbeam.data.weights import ClassFactors
 from hornbeam.errors import DataError
 from hornbeam.growing.category_order import order_in_memory
 from hornbeam.growing.criterion import Criterion, Missing
+from hornbeam.growing.impurity import impurity
 from hornbeam.growing.settings import GrowthSettings, monotone_array, refuse_fractional
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
-from hornbeam.typing import Codes, Floats
+from hornbeam.tree.feature_costs import PER_CENT
+from hornbeam.typing import Codes, Counts, Floats
 
 _UNLIMITED = np.iinfo(np.int32).max
+_MOST_LOSS = 1e300
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
@@ -87,6 +90,10 @@ class Search:
         if self.factors is None:
             return np.full(self.spec.n_classes, 1 / self.spec.rules.unit)
         return self.factors.row_steps * (1 << self.shift)
+
+    def set_price_unit(self, settings: GrowthSettings, loss: float) -> None:
+        """Let prices count in per cent of a loss: that of predicting the same for every row."""
+        self.spec.rules.price_unit = min(PER_CENT * settings.feature_cost_weight * loss, _MOST_LOSS)
 
     def weigh(self, rows: Rows) -> Rows:
         """Give rows the weights of the search."""
@@ -163,6 +170,7 @@ def search_rows(
     The rows are those of a table, or some of them with other weights in steps of the same unit; `spec` is that of the
     table (`make_spec`).
     """
+    subtree.check_target(rows, spec)
     own_weight, factors, weight = _total_weight(rows), None, rows.weight
     if table.class_weight is not None:
         factors = ClassFactors.of(table.class_weight, rows.weight, table.unit, rows.label)
@@ -176,10 +184,49 @@ def search_rows(
         rounding = NumericTarget.rounding(weight, table.unit)
         totals = totals._replace(numerator_unit=target.unit, rounding=rounding)
     search = Search.of(settings, spec, totals, factors)
+    if settings.feature_costs is not None:
+        search.set_price_unit(settings, _loss_of_rows(settings.criterion, search.spec, rows))
     rows = search.divide(rows)
     if settings.compares_all_rows and spec.nominal.any():
         search = replace(search, spec=order_in_memory(rows, search.spec))
     return rows, search
+
+
+def _loss_of_rows(criterion: Criterion, spec: GrowthSpec, rows: Rows) -> float:
+    """Return the loss per row of predicting the same for every row, in units of gain."""
+    if rows.numerator is not None:
+        variance = subtree.variance_of_rows(rows, spec, 0, rows.n_rows)
+        return loss_of_sums(criterion, spec, variance, _total_weight(rows), int(rows.numerator.sum()))
+    return loss_of_counts(criterion, class_weights(rows, spec.n_classes))
+
+
+def loss_of_sums(criterion: Criterion, spec: GrowthSpec, variance: float, weight: int, total: int) -> float:
+    """Return the loss per row of predicting the mean of a numeric target, in units of gain.
+
+    It is the variance; for a deviance half of its dispersion, the variance divided by that of its distribution.
+    """
+    if not criterion.is_deviance:
+        return variance
+    mean = total / weight * (spec.rules.numerator_unit / spec.rules.unit)
+    if mean <= 0:
+        return 0.0
+    return variance / (2 * mean) if criterion is Criterion.POISSON else variance / mean / (2 * mean)
+
+
+def loss_of_counts(criterion: Criterion, counts: Counts) -> float:
+    """Return the impurity of class weights in units of gain; 1 if the gain is no impurity but a share."""
+    if criterion.impurity is None:
+        return 1.0
+    return float(impurity(counts, criterion.impurity)) if counts.any() else 0.0
+
+
+def class_weights(rows: Rows, n_classes: int) -> Counts:
+    """Add up the weight of each class."""
+    if rows.weight is None:
+        return np.bincount(rows.label, minlength=n_classes)
+    weight = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(weight, rows.label, rows.weight)
+    return weight
 
 
 def _total_weight(rows: Rows) -> int:

@@ -17,12 +17,16 @@ from hornbeam.errors import ParameterError, TreeError, shown
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.forced_splits import check_forced, forced_skeleton
 from hornbeam.kernels.subtree import PathRules
+from hornbeam.tree.feature_costs import PricedItems, check_items
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step
 
 #: those that a tree with a teacher can have too
 CONSTRAINTS = ("monotonic_cst", "interaction_cst", "once_per_path", "forbidden_below")
-_UNSET = ("min_samples_missing", "interaction_cst", "once_per_path", "forbidden_below", "forced_splits")
+_UNSET = (
+    "min_samples_missing", "interaction_cst", "once_per_path", "forbidden_below", "forced_splits", "feature_costs",
+    "feature_cost_weight",
+)  # fmt: skip
 _KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal_split": Nominal, "missing": Missing}
 _RANGES = (
     ("max_depth", 1, inf, Integral),
@@ -35,6 +39,7 @@ _RANGES = (
     ("min_weight_fraction_leaf", 0, 0.5, Real),
     ("min_impurity_decrease", 0, inf, Real),
     ("design_effect", 1, inf, Real),
+    ("feature_cost_weight", 0, inf, Real),
 )
 _TOO_LARGE = 2**62
 
@@ -138,12 +143,22 @@ def make_path_rules(
     forbidden_below: tuple[tuple[int, int], ...] | None,
     *,
     once_per_path: bool,
+    items: PricedItems | None = None,
 ) -> PathRules | None:
-    """Return the rules for the kernels; None if every feature may split every node."""
-    if interactions is None and not forbidden_below and not once_per_path:
+    """Return the rules for the kernels; None if every feature may split every node, and all are free."""
+    if interactions is None and not forbidden_below and not once_per_path and not items:
         return None
     lists = path_lists(schema, interactions, forbidden_below, once_per_path=once_per_path)
-    return PathRules(schema.n_features, *lists)
+    _check_within(items or (), schema.n_features)
+    return PathRules(schema.n_features, *lists, [(price, list(features)) for price, features in items or ()])
+
+
+def _check_within(items: PricedItems, n: int) -> None:
+    for _, features in items:
+        if max(features) >= n:
+            raise ParameterError(
+                f"feature_costs has a price of feature {max(features)}; expected 0 to {n - 1}, for {n} features."
+            )
 
 
 def _given_groups(interactions: Interactions, n: int) -> list[list[int]]:
@@ -192,6 +207,8 @@ class GrowthSettings:
     once_per_path: bool = False
     forbidden_below: tuple[tuple[int, int], ...] | None = None
     forced_splits: tuple[Any, ...] | None = None
+    feature_costs: PricedItems | None = None
+    feature_cost_weight: float = 0.0
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -216,6 +233,7 @@ class GrowthSettings:
         check_monotone(self.monotonic_cst)
         check_interactions(self.interaction_cst)
         check_features("forbidden_below", self.forbidden_below)
+        check_items(self.feature_costs)
 
     @classmethod
     def recorded(cls, step: Step, schema: Schema) -> Self:
@@ -247,8 +265,8 @@ class GrowthSettings:
 
     def check_target(self, schema: Schema) -> None:
         """Refuse a classification criterion for a numeric target, and the reverse."""
-        if schema.is_regression != (self.criterion is Criterion.SQUARED_ERROR):
-            numeric = ("numeric", "'squared_error'")
+        if schema.is_regression != self.criterion.is_numeric:
+            numeric = ("numeric", "'squared_error', 'poisson' or 'gamma'")
             target, expected = numeric if schema.is_regression else ("categorical", "'entropy', for example")
             raise ParameterError(
                 f"criterion={self.criterion.value!r}, and the target is {target}; expected criterion={expected}."
@@ -297,5 +315,9 @@ class GrowthSettings:
             If a constraint names a feature that the schema does not have.
         """
         return make_path_rules(
-            schema, self.interaction_cst, self.forbidden_below, once_per_path=self.once_per_path
+            schema,
+            self.interaction_cst,
+            self.forbidden_below,
+            once_per_path=self.once_per_path,
+            items=self.feature_costs,
         )

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.growing.impurity import impurity
 from hornbeam.kernels import levelwise, subtree
-from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, Nominal, Rules
+from hornbeam.kernels.subtree import Cells, GrowthSpec, Missing, NodeRange, NodeRules, Nominal, Rules
 from hornbeam.typing import Counts, Floats
 
+_NO_RULES = NodeRules()
 _AT_ONCE = 64  # made-up features of one call: the kernel compares each with each
 
 
@@ -21,8 +21,7 @@ class NodeCells:
 
     `cells` are those of the growing kernels (`hornbeam.kernels.subtree.empty_cells`); `variance` is that of a numeric
     target, for S-values. `shown` has for each feature the rows and the evidence of each code, and the sum of squares of
-    a numeric target; the missing code is last. `allowed` is 1 for each feature that the rules of paths allow here, None
-    if all are allowed.
+    a numeric target; the missing code is last. `here` are the rules of paths.
     """
 
     cells: Cells
@@ -32,7 +31,7 @@ class NodeCells:
     node: NodeRange
     variance: float
     shown: tuple[Counts, ...]
-    allowed: NDArray[np.uint8] | None = None
+    here: NodeRules = _NO_RULES
 
     @classmethod
     def of(cls, cells: Cells, spec: GrowthSpec, node: NodeRange, parts: Counts, squares: Counts) -> Self:
@@ -53,7 +52,7 @@ class NodeCells:
             node,
             variance,
             tuple(np.split(shown, spec.offsets[1:-1])),
-            subtree.allowed_features(spec, node),
+            NodeRules.of(spec, node),
         )
 
     @property
@@ -68,7 +67,11 @@ class NodeCells:
 
     def allows(self, f: int) -> bool:
         """Return whether the rules of paths allow a feature here."""
-        return self.allowed is None or bool(self.allowed[f])
+        return self.here.allowed is None or bool(self.here.allowed[f])
+
+    def price(self, f: int) -> float:
+        """Return the price of a feature here, as gain."""
+        return 0.0 if self.here.price is None else self.here.price.item(f) * self.rules.price_unit
 
     def of_feature(self, f: int) -> Cells:
         """Return the numbers of each code of a feature, the missing code last: shape (n_codes + 1, m)."""
@@ -134,15 +137,16 @@ class Parts:
         return found
 
 
-def gain_of_children(spec: GrowthSpec, node: NodeRange, evidence: Counts, n_rows: Counts) -> float:
-    """Return the gain of a split from the evidence and the number of rows of each child."""
+def gain_of_children(spec: GrowthSpec, node: NodeRange, f: int, evidence: Counts, n_rows: Counts) -> float:
+    """Return the gain of a split by feature `f` minus the price of `f`, from evidence and rows of the children."""
     if spec.sums:
         cells: Counts = np.column_stack((evidence[:, 1], evidence[:, 0], n_rows))
     else:  # the gain does not depend on the number of rows of a class
         cells = np.stack((evidence, evidence > 0), axis=2).reshape(len(evidence), -1).astype(np.int64)
     total = int(n_rows.sum() if spec.sums else (evidence > 0).sum())
-    parent = NodeCells(cells, spec, evidence.sum(axis=0), total, node, 0.0, ())
-    return Parts(parent, cells[None], False, 0).gains().item()
+    rules = NodeRules.of(spec, node)
+    parent = NodeCells(cells, spec, evidence.sum(axis=0), total, node, 0.0, (), rules)
+    return Parts(parent, cells[None], False, 0).gains().item() - parent.price(f)
 
 
 def changed_rules(rules: Rules, **changes: Any) -> Rules:

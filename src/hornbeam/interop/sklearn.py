@@ -17,7 +17,7 @@ from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.unwrap import HasTree, single_tree, unwrap
-from hornbeam.tree.walk import pull_up
+from hornbeam.tree.walk import pull_up, push_down
 from hornbeam.typing import Bools, Counts, Floats
 
 _INTEGER_TOLERANCE = 1e-9  # relative rounding error of a fraction times a weight
@@ -160,43 +160,51 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
     return evidence, unit
 
 
-def to_sklearn(model: Tree | HasTree, *, on_missing: str = "error") -> Any:
+def to_sklearn(model: Tree | HasTree, *, on_missing: str = "majority") -> Any:
     """Convert a tree to a fitted scikit-learn tree with the same node numbers and predictions.
 
     Parameters
     ----------
     model : Tree, or fitted TreeClassifier or TreeRegressor
-        With numeric splits of two children.
-    on_missing : {"error", "majority"}, default="error"
-        What to do with a split that stops missing values, which scikit-learn does not have: refuse the tree, or send
-        them to the child with more rows, as scikit-learn does if it saw none in training.
+        With numeric splits.
+    on_missing : {"majority", "error"}, default="majority"
+        What to do with a split that stops missing values because training had none there, which scikit-learn does not
+        have: send them to the child with more rows, as scikit-learn does, or refuse the tree. All other missing values
+        go where the tree sends them.
 
     Returns
     -------
     DecisionTreeClassifier or DecisionTreeRegressor
         Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares them:
         every float32 row reaches the same leaf, and so do other rows unless a value is within that rounding of a
-        threshold. Its `predict` takes the most probable class. If the tree decides by costs or class weights, there is
-        a `HornbeamWarning`.
+        threshold. A split with a child for missing values becomes two: its node compares with infinity, so that
+        only missing values go right, and a node after all others has the threshold. Its `predict` takes the
+        most probable class. If the tree decides by costs or class weights, there is a `HornbeamWarning`.
 
     Raises
     ------
     InteropError
-        If a split is nominal, or has a child for missing values, sends them to every child, or stops them; or if
-        the tree has slopes.
+        If a split is nominal, or sends missing values to every child; or if the tree has slopes.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
+    >>> from sklearn.tree import export_text
     >>> clf = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
-    >>> to_sklearn(clf, on_missing="majority").predict_proba([[2.0]]).round(3).tolist()
+    >>> converted = to_sklearn(clf)
+    >>> converted.predict_proba([[2.0]]).round(3).tolist()
     [[0.389, 0.611]]
+    >>> print(export_text(converted, feature_names=["dose"]))
+    |--- dose <= 1.50
+    |   |--- class: no
+    |--- dose >  1.50
+    |   |--- class: yes
+    <BLANKLINE>
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-    from sklearn.tree._tree import Tree as Arrays  # scikit-learn has no public constructor
 
     tree = single_tree(model)
-    schema, n = tree.schema, tree.n_nodes
+    schema = tree.schema
     if len(tree.slopes):
         raise InteropError(
             f"Node {tree.slopes.node[0]} has slopes, so its prediction changes with the values of a row, which no "
@@ -210,31 +218,54 @@ def to_sklearn(model: Tree | HasTree, *, on_missing: str = "error") -> Any:
             HornbeamWarning,
             stacklevel=2,
         )
-    nodes = np.zeros(n, Arrays(1, np.array([1], np.intp), 1).__getstate__()["nodes"].dtype)
-    leaf, first = tree.skeleton.is_leaf, tree.skeleton.first_child
-    nodes["left_child"] = first
-    nodes["right_child"] = np.where(leaf, -1, first + 1)
-    nodes["feature"] = np.where(leaf, -2, tree.skeleton.feature)
-    nodes["threshold"] = np.where(leaf, -2.0, tree.skeleton.threshold)
-    impurity = (
-        variances(tree.evidence, tree.unit) if tree.is_regression else 1.0 - (tree.belief**2).sum(axis=1)
-    )
-    nodes["impurity"] = impurity
-    nodes["n_node_samples"] = tree.rows
-    nodes["weighted_n_node_samples"] = tree.weight_in_rows
-    nodes["missing_go_to_left"] = left
-    arrays = Arrays(schema.n_features, np.array([schema.n_outputs], np.intp), 1)
-    values = np.ascontiguousarray(tree.belief[:, None, :])
-    arrays.__setstate__({"max_depth": tree.depth, "node_count": n, "nodes": nodes, "values": values})
-
     converted = DecisionTreeRegressor() if tree.is_regression else DecisionTreeClassifier()
-    converted.tree_, converted.n_outputs_ = arrays, 1
+    converted.tree_, converted.n_outputs_ = _arrays(tree, left), 1
     if not tree.is_regression:
         converted.classes_, converted.n_classes_ = np.array(schema.classes), schema.n_classes
     converted.n_features_in_ = converted.max_features_ = schema.n_features
     if not schema.has_generated_names:
         converted.feature_names_in_ = np.array(schema.names, dtype=object)
     return converted
+
+
+def _arrays(tree: Tree, left: Bools) -> Any:
+    """Make scikit-learn's arrays of a tree; `left` is whether missing values go left at each node."""
+    from sklearn.tree._tree import Tree as Arrays  # scikit-learn has no public constructor
+
+    # The split of known values, where missing ones have a child, is a node of its own after all others.
+    n, skeleton = tree.n_nodes, tree.skeleton
+    apart = np.flatnonzero(skeleton.n_children == 3)
+    missing = skeleton.first_child[apart] + 2
+    source = np.concatenate([np.arange(n), apart])
+    known = np.arange(n, len(source))
+    nodes = np.zeros(len(source), Arrays(1, np.array([1], np.intp), 1).__getstate__()["nodes"].dtype)
+    leaf, first = skeleton.is_leaf[source], skeleton.first_child[source]
+    nodes["left_child"] = first
+    nodes["right_child"] = np.where(leaf, -1, first + 1)
+    nodes["feature"] = np.where(leaf, -2, skeleton.feature[source])
+    nodes["threshold"] = np.where(leaf, -2.0, skeleton.threshold[source])
+    impurity = (
+        variances(tree.evidence, tree.unit) if tree.is_regression else 1.0 - (tree.belief**2).sum(axis=1)
+    )
+    nodes["impurity"] = impurity[source]
+    for name, counts in (("n_node_samples", tree.rows), ("weighted_n_node_samples", tree.weight_in_rows)):
+        nodes[name] = counts[source]
+        nodes[name][known] -= counts[missing]
+    nodes["missing_go_to_left"] = left[source]
+    nodes["left_child"][apart], nodes["right_child"][apart] = known, missing
+    nodes["threshold"][apart] = np.inf
+    tests = (np.arange(n) > 0).astype(np.int64) + (skeleton.n_children[skeleton.parent] == 3)
+    tests[missing] = 1
+    arrays = Arrays(tree.schema.n_features, np.array([tree.schema.n_outputs], np.intp), 1)
+    arrays.__setstate__(
+        {
+            "max_depth": int(push_down(skeleton, tests).max()),
+            "node_count": len(nodes),
+            "nodes": nodes,
+            "values": np.ascontiguousarray(tree.belief[source, None, :]),
+        }
+    )
+    return arrays
 
 
 def _missing_left(tree: Tree, on_missing: str) -> Bools:
@@ -244,7 +275,6 @@ def _missing_left(tree: Tree, on_missing: str) -> Bools:
     inner = np.flatnonzero(skeleton.n_children)
     other = {
         "splits on categories": np.isnan(skeleton.threshold[inner]),
-        "has a child for missing values alone": skeleton.n_children[inner] > 2,
         "sends missing values to every child": skeleton.missing_slot[inner] == EVERY_CHILD,
         "stops missing values": (skeleton.missing_slot[inner] == -1) & (on_missing == "error"),
     }
@@ -252,7 +282,7 @@ def _missing_left(tree: Tree, on_missing: str) -> Bools:
         if where.any():
             advice = " Pass on_missing='majority'." if what.startswith("stops") else ""
             raise InteropError(
-                f"Node {inner[where.argmax()]} {what}, which no scikit-learn tree does.{advice}"
+                f"Node {inner[where.argmax()]} {what}, which trees of scikit-learn 1.9 cannot do.{advice}"
             )
     left: Bools = skeleton.missing_slot == 0
     first = skeleton.first_child[inner]

@@ -294,6 +294,7 @@ def best_split(
     key: int,
     variance: float = 0.0,
     allowed: NDArray[numpy.uint8] | None = None,
+    price: NDArray[numpy.float64] | None = None,
 ) -> Any: ...
 def best_per_feature(
     cells: object,
@@ -307,6 +308,7 @@ def best_per_feature(
     upper: float,
     variance: float = 0.0,
     allowed: NDArray[numpy.uint8] | None = None,
+    price: NDArray[numpy.float64] | None = None,
 ) -> tuple[Any, ...]: ...
 def choose_split(
     numbers: NDArray[numpy.float64],
@@ -411,16 +413,31 @@ class Rules:
     def max_features(self) -> int: ...
     @max_features.setter
     def max_features(self, arg: int, /) -> None: ...
+    @property
+    def price_unit(self) -> float: ...
+    @price_unit.setter
+    def price_unit(self, arg: float, /) -> None: ...
     def __getstate__(self) -> dict[str, Any]: ...
     def __setstate__(self, arg: dict[str, Any], /) -> None: ...
 
 class PathRules:
     def __init__(
-        self, n_features: int, groups: Sequence[Sequence[int]], below: Sequence[Sequence[int]]
+        self,
+        n_features: int,
+        groups: Sequence[Sequence[int]],
+        below: Sequence[Sequence[int]],
+        items: Sequence[tuple[float, Sequence[int]]] = [],
     ) -> None: ...
     def allowed(self, path: Sequence[int]) -> NDArray[numpy.uint8]: ...
-    def __getstate__(self) -> tuple[int, list[list[int]], list[list[int]]]: ...
-    def __setstate__(self, arg: tuple[int, Sequence[Sequence[int]], Sequence[Sequence[int]]], /) -> None: ...
+    def prices(self, path: Sequence[int]) -> NDArray[numpy.float64] | None: ...
+    def __getstate__(self) -> tuple[int, list[list[int]], list[list[int]], list[tuple[float, list[int]]]]: ...
+    def __setstate__(
+        self,
+        arg: tuple[
+            int, Sequence[Sequence[int]], Sequence[Sequence[int]], Sequence[tuple[float, Sequence[int]]]
+        ],
+        /,
+    ) -> None: ...
 
 class Columns:
     def __init__(

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.kernels import _native
-from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, Split, cell_kind
+from hornbeam.kernels.subtree import Cells, GrowthSpec, NodeRules, Rows, Split, cell_kind
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
+_NO_RULES = NodeRules()
 SQUARE_PARTS = 4  #: numbers of 64 bits in a sum of squares, with 32 bits each, so that none overflows
 
 
@@ -30,8 +30,8 @@ class CodeTree(NamedTuple):
 class FeatureSplits(NamedTuple):
     """Four numbers per feature of a node, and the splits of these features that may win among all features.
 
-    The numbers are the gain (NaN: no split), the score that features are compared by (NaN: not yet computed), the bits
-    that the search costs, and whether there are few categories (``native/growing/choice.hpp``).
+    The numbers are the gain after the price (NaN: no split), the score that features are compared by (NaN: not yet
+    computed), the bits that the search costs, and whether there are few categories (``native/growing/choice.hpp``).
     """
 
     numbers: Floats
@@ -91,15 +91,12 @@ def best_per_feature(
     lower: float,
     upper: float,
     variance: float = 0.0,
-    allowed: NDArray[np.uint8] | None = None,
+    here: NodeRules = _NO_RULES,
 ) -> FeatureSplits:
-    """Find the best split per feature of one node, from its cells, evidence, rows and target variance.
-
-    ``allowed`` is 1 for each feature that may split the node; None: all features may.
-    """
+    """Find the best split per feature of one node, from its cells, evidence, rows and target variance."""
     common = (cell_kind(spec, cells), spec.columns, spec.criterion, spec.rules)
     numbers, splits = _native.best_per_feature(
-        cells, *common, evidence, n_rows, lower, upper, variance, allowed
+        cells, *common, evidence, n_rows, lower, upper, variance, *here
     )
     return FeatureSplits(numbers, [Split(*split) for split in splits])
 
@@ -110,8 +107,8 @@ def choose_split(
     evidence: Counts,
     n_rows: int,
     variance: float = 0.0,
-    allowed: NDArray[np.uint8] | None = None,
+    here: NodeRules = _NO_RULES,
 ) -> int:
     """Return the winning feature given the numbers of all features; -1: none."""
     common = (cell_kind(spec), spec.columns, spec.criterion, spec.rules)
-    return _native.choose_split(numbers, *common, evidence, n_rows, variance, allowed)
+    return _native.choose_split(numbers, *common, evidence, n_rows, variance, here.allowed)

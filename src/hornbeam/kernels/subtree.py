@@ -30,7 +30,7 @@ child_key = _native.child_key
 _MOST = 2**50  # maximum weight of a row, in steps
 _WRONG_ROWS = "the coded rows do not fit the bins"
 _DELETE = "If they come from a cache, delete it: it was changed."
-CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3}
+CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3, "poisson": 4, "gamma": 5}
 _COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # kinds of cells
 
 
@@ -109,7 +109,7 @@ class GrowthSpec(NamedTuple):
     @property
     def sums(self) -> bool:
         """Whether rows carry numerators instead of classes."""
-        return self.criterion == CRITERIA["squared_error"]
+        return self.criterion >= CRITERIA["squared_error"]
 
     @property
     def needs_variance(self) -> bool:
@@ -239,13 +239,27 @@ def as_data_error(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[No
 
 
 def check_rows(rows: Rows, spec: GrowthSpec) -> None:
-    """Raise `DataError` if a code, a label or a weight is outside its range."""
+    """Raise `DataError` if a code, a label, a weight or a numeric target is outside its range."""
     with as_data_error():
         _native.check_codes(*rows, spec.columns)
+    check_target(rows, spec)
     if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
         raise DataError(
             "a coded row has a weight out of range; expected 0 to 2**50. If it comes from a cache, delete that: it was "
             "changed."
+        )
+
+
+def check_target(rows: Rows, spec: GrowthSpec) -> None:
+    """Raise `DataError` if a numeric target is outside the range of the criterion."""
+    least = {CRITERIA["poisson"]: 0, CRITERIA["gamma"]: 1}.get(spec.criterion)
+    if least is None or rows.numerator is None:
+        return
+    if ((rows.numerator < least) & (1 if rows.weight is None else rows.weight > 0)).any():
+        name, range_ = ("gamma", "above 0") if least else ("poisson", "of 0 or more")
+        raise DataError(
+            f"y has values below the range of criterion={name!r}: expected numbers {range_}. Leave out these rows, or "
+            "pass criterion='squared_error'."
         )
 
 
@@ -268,9 +282,26 @@ def grow_each(rows: Rows, specs: Sequence[GrowthSpec], begin: Counts, progress: 
     return nodes._replace(map=narrow_slots(nodes.map))
 
 
-def allowed_features(spec: GrowthSpec, node: NodeRange) -> NDArray[np.uint8] | None:
-    """Return 1 for each feature that the rules of paths allow at a node; None if all features always are."""
-    return None if spec.paths is None else spec.paths.allowed(node.path)
+class NodeRules(NamedTuple):
+    """The rules of paths at one node: 1 for each feature that may split it, and what is to pay for each.
+
+    None: all may, and all are free.
+    """
+
+    allowed: NDArray[np.uint8] | None = None
+    price: Floats | None = None
+
+    @classmethod
+    def of(cls, spec: GrowthSpec, node: NodeRange) -> Self:
+        """Return the rules below the splits of the node's ancestors."""
+        if spec.paths is None:
+            return cls()
+        return cls(spec.paths.allowed(node.path), spec.paths.prices(node.path))
+
+    def some(self, first: int, last: int) -> Self:
+        """Return those of the features from ``first`` up to ``last``."""
+        allowed = None if self.allowed is None else self.allowed[first:last]
+        return type(self)(allowed, None if self.price is None else self.price[first:last])
 
 
 def empty_cells(rows: Rows, spec: GrowthSpec, n_slots: int = 1) -> Cells:
@@ -299,10 +330,13 @@ def histogram(
 
 def target_variance(rows: Rows, spec: GrowthSpec, node: NodeRange) -> float:
     """Return the target variance of a node's rows, for corrected splits in regression; else 0."""
-    if not spec.needs_variance:
-        return 0.0
+    return variance_of_rows(rows, spec, node.begin, node.end) if spec.needs_variance else 0.0
+
+
+def variance_of_rows(rows: Rows, spec: GrowthSpec, begin: int, end: int) -> float:
+    """Return the variance of a numeric target over a range of rows."""
     assert rows.numerator is not None
-    return _native.target_variance(rows.numerator, rows.weight, node.begin, node.end, spec.rules)
+    return _native.target_variance(rows.numerator, rows.weight, begin, end, spec.rules)
 
 
 def best_split(
@@ -317,8 +351,8 @@ def best_split(
     node = NodeRange.root(n_rows, spec) if node is None else node
     bounds = (node.lower, node.upper, node.key)
     common = (cell_kind(spec, cells), spec.columns, spec.criterion, spec.rules)
-    allowed = allowed_features(spec, node)
-    found = _native.best_split(cells, *common, evidence, n_rows, *bounds, variance, allowed)
+    here = NodeRules.of(spec, node)
+    found = _native.best_split(cells, *common, evidence, n_rows, *bounds, variance, *here)
     return None if found is None else Split(*found)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from hornbeam.export.people.display_subset import DisplaySubset
 from hornbeam.export.people.palette import bar, bars, on_scale
@@ -16,6 +18,7 @@ from hornbeam.typing import Bools, Floats
 
 _MAX_CLASS = 24  # letters of a class
 _MAX_TERM = 80  # letters of a term
+_LEFT_OUT = 0.5  # per cent of the rows of all leaves on each side of a scale of values
 _TERM_FONT = 0.83  # of the letters of terms, as a part of the others
 
 
@@ -37,12 +40,47 @@ def draw_bars(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Densities:
+    """Densities of a number at some nodes, on one scale of values from `low` to `high`.
+
+    `heights` is of shape (n_nodes, n_parts), each row with a largest value of 1.
+    """
+
+    low: float
+    high: float
+    heights: Floats
+
+    @classmethod
+    def of(cls, quantiles: Floats, n_parts: int) -> Self:
+        """Count the quantiles of each node, of shape (n_nodes, n_steps), in equal parts of the scale.
+
+        The scale leaves out the outermost values of all nodes, which would make it long.
+        """
+        low, high = np.percentile(quantiles, [_LEFT_OUT, 100 - _LEFT_OUT]).tolist()
+        ends = np.linspace(low, high if high > low else low + 1.0, n_parts + 1)
+        counts = np.stack([np.histogram(values, ends)[0] for values in quantiles])
+        return cls(ends.item(0), ends.item(-1), counts / counts.max(axis=1, keepdims=True).clip(1))
+
+    @property
+    def middles(self) -> Floats:
+        """The middle of each part, from 0 to 1."""
+        middles: Floats = (np.arange(self.heights.shape[1]) + 0.5) / self.heights.shape[1]
+        return middles
+
+    def place(self, values: Floats) -> Floats:
+        """Convert values to places from 0 to 1; those outside to the nearest end."""
+        places: Floats = ((values - self.low) / (self.high - self.low)).clip(0.0, 1.0)
+        return places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LeafTable:
     """The cells of the table, and their widths in points.
 
     `low` and `high` are intervals of the shown nodes, None leaves them out. `code` is the class of interest, whose
     probability every leaf has beside the class it decides for; None: the probability of the latter. `has_terms`: there
-    is a column of terms. `bar_letters`: width of a bar, in letters.
+    is a column of terms. `bar_letters`: width of a bar, in letters. `densities` of the nodes of the whole tree take the
+    place of the bars.
     """
 
     shown: DisplaySubset
@@ -53,6 +91,7 @@ class LeafTable:
     code: int | None = None
     has_terms: bool = False
     bar_letters: float = 7.0
+    densities: Densities | None = None
 
     @property
     def heads(self) -> tuple[str, str, str, str, str]:
@@ -130,6 +169,9 @@ class LeafTable:
 
     def draw_leaf_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
         """Draw a bar for every leaf at its y, with its interval where a line can show it."""
+        if self.densities is not None:
+            self._draw_densities(ax, left, y, thickness, self.densities)
+            return
         tree, hidden, width = self.shown.tree, self.shown.hidden, self.bar_width
         belief = bars(tree)
         # A folded subtree is pale: its prediction is an average over its leaves.
@@ -143,3 +185,22 @@ class LeafTable:
             # A white border, or the line would be lost on dark bars, in grey above all.
             for colour, width in (("white", 3 * thin), (DARK, thin)):
                 ax.hlines([y[leaf] for leaf in leaves], begin, end, color=colour, linewidth=width, zorder=4)
+
+    def _draw_densities(
+        self, ax: Any, left: float, y: dict[int, float], thickness: float, densities: Densities
+    ) -> None:
+        """Draw the density of each leaf, with a line at its mean."""
+        from matplotlib.collections import PolyCollection
+        from matplotlib.colors import to_rgba
+
+        tree, hidden, width = self.shown.tree, self.shown.hidden, self.bar_width
+        x = left + width * np.repeat(np.linspace(0.0, 1.0, densities.heights.shape[1] + 1), 2)
+        leaves, foot = list(y), np.array([*y.values()]) + thickness / 2
+        shapes = [
+            np.column_stack([x, low - thickness * np.pad(np.repeat(height, 2), 1)])
+            for low, height in zip(foot, densities.heights[self.shown.node[leaves]], strict=True)
+        ]
+        colours = [to_rgba(GREY, 0.45 if hidden[leaf] else 0.8) for leaf in leaves]
+        ax.add_collection(PolyCollection(shapes, facecolors=colours, linewidths=0, zorder=3))
+        mean = left + width * densities.place(tree.belief[leaves, 0])
+        ax.vlines(mean, foot - thickness, foot, color=DARK, linewidth=max(0.8, 0.15 * self.font), zorder=4)

@@ -8,13 +8,13 @@ from hornbeam.checks import check_flags
 from hornbeam.errors import ParameterError, shown
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, fitted_tree, legend
+from hornbeam.plots.leaf_table import Densities
 from hornbeam.tree.decision import class_number
 from hornbeam.tree.unwrap import distribution_of
 from hornbeam.typing import Floats, Label
 
 _MAX_LABELLED = 30  # leaves; of more, the number of rows is not written
 _STEPS, _PARTS = 400, 40  # quantiles of a density, and parts of the axis
-_LEFT_OUT = 0.5  # per cent of the rows of all leaves on each side, which would make the axis long
 
 
 class LeafDisplay:
@@ -181,10 +181,8 @@ class LeafDisplay:
 
 def _draw_densities(ax: Any, quantiles: Floats) -> list[Any]:
     """Draw the density of each leaf above its line, all on one scale of the height of a line."""
-    low, high = np.percentile(quantiles, [_LEFT_OUT, 100 - _LEFT_OUT])
-    ends = np.linspace(low, high if high > low else low + 1.0, _PARTS + 1)
-    counts = np.stack([np.histogram(values, ends)[0] for values in quantiles])
-    heights = 0.8 * counts / counts.max(axis=1, keepdims=True).clip(1)
+    found = Densities.of(quantiles, _PARTS)
     style = {"color": GREY, "alpha": 0.25, "linewidth": 0.0, "step": "mid", "zorder": 1}
-    middle = (ends[:-1] + ends[1:]) / 2
-    return [ax.fill_between(middle, place, place + height, **style) for place, height in enumerate(heights)]
+    middle = found.low + (found.high - found.low) * found.middles
+    heights = enumerate(0.8 * found.heights)
+    return [ax.fill_between(middle, place, place + height, **style) for place, height in heights]

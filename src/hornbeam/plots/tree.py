@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -15,19 +16,24 @@ from hornbeam.export.people.palette import bars
 from hornbeam.export.wording import prediction_line
 from hornbeam.plots.canvas import DARK, GREY, PALE, VERBATIM, axes, fitted_tree, text_width
 from hornbeam.plots.figure_layout import FigureLayout, fit_to_page
-from hornbeam.plots.leaf_table import draw_bars
+from hornbeam.plots.leaf_table import Densities, draw_bars
 from hornbeam.plots.outline import OutlineLayout, fit_outline
 from hornbeam.tree.decision import class_code
 from hornbeam.tree.route import decide_rows, predict_rows, route
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.unwrap import unwrap
 from hornbeam.tree.walk import path
 from hornbeam.tree.words import label_text, mean_text, pluralise, probability_head, probability_text
 from hornbeam.typing import Bools, Floats, Label
+
+if TYPE_CHECKING:
+    from hornbeam.smoothing.distribution import Distribution
 
 _MAX_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and of a larger one after folding
 _MIN_PITCH, _MIN_LEAVES = 15.0, 6  # in given axes: points per leaf, and number of leaves
 _OUTLINE_WIDTH = 400.0  # points; given axes that are narrower may have an outline
 _STEPS = np.linspace(0, 1, 15)
+_QUANTILES, _BARS = 200, 20  # of the density of a leaf
 _LEADER_PITCH = 4.0  # from this pitch on, dots lead from a leaf to the table
 _CURVE = _STEPS**2 * (3 - 2 * _STEPS)  # horizontal at both ends
 
@@ -39,7 +45,8 @@ class TreeDisplay:
     probabilities. The table at the right has a bar for each leaf, with its class, probability, interval and rows, and
     the terms of nodes where there is room for them. In a tree that is too large to read, subtrees with few
     rows are folded into a triangle, with their number of leaves and rows. For a numeric target the length of a bar is
-    the position of the mean between the lowest and the highest mean.
+    the position of the mean between the lowest and the highest mean. With the distribution of the target, each leaf has
+    the density of its rows in the place of the bar, with a line at its mean; terms are not part of it.
 
     Parameters
     ----------
@@ -49,6 +56,8 @@ class TreeDisplay:
     positive : label, optional
         The class of interest: the table has the probability of this class for every leaf, beside the class that the
         leaf decides for.
+    distribution : Distribution, optional
+        The distribution of a numeric target, for densities; that of the estimator in `from_estimator`.
 
     Attributes
     ----------
@@ -74,10 +83,18 @@ class TreeDisplay:
     ['150 rows', 'petal width (cm)', '≤ 0.8', '> 0.8']
     """
 
-    def __init__(self, tree: Tree, *, level: float = 0.9, positive: Label | None = None) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        *,
+        level: float = 0.9,
+        positive: Label | None = None,
+        distribution: Distribution | None = None,
+    ) -> None:
         self.tree = tree
         self.level = level
         self.positive = positive
+        self.distribution = distribution
 
     @classmethod
     def from_estimator(
@@ -108,7 +125,8 @@ class TreeDisplay:
         -------
         TreeDisplay
         """
-        return cls(fitted_tree(estimator), level=level, positive=positive).plot(ax, **settings)
+        tree, counted = fitted_tree(estimator), getattr(unwrap(estimator).model, "_distribution", None)
+        return cls(tree, level=level, positive=positive, distribution=counted).plot(ax, **settings)
 
     def plot(
         self,
@@ -145,15 +163,21 @@ class TreeDisplay:
         row = None if highlight is None else _row(self.tree, highlight)
         row_path = [] if row is None else path(self.tree.skeleton, int(route(self.tree.skeleton, row)[0]))
         size = None if ax is None else _points(axes(ax))
+        densities = None if self.distribution is None else _densities(self.tree, self.distribution)
 
         def caption_of(shown: DisplaySubset) -> str:
             caption = _caption(self.tree, shown)
+            if densities is not None:
+                caption += (
+                    f"; shapes: rows from {mean_text(densities.low, 2)} to {mean_text(densities.high, 2)}"
+                )
             if row is None:
                 return caption
             predicted = _prediction(self.tree, row, row_path[-1], self._code)
             return f"{caption}; dark: the path of a row to node {row_path[-1]}, {predicted}"
 
         layout = self._layout(max_leaves, row_path, intervals, size, caption_of)
+        layout = replace(layout, table=replace(layout.table, densities=densities))
         ax = axes(ax, size=((layout.width + 12) / 72, (layout.height + 12) / 72))
         ax.set(xlim=(0, layout.width), ylim=(layout.height, 0))
         ax.set_axis_off()
@@ -263,6 +287,12 @@ def _points(ax: Any) -> tuple[float, float]:
         figure.get_layout_engine().execute(figure)
     extent = ax.get_window_extent()
     return extent.width * 72 / figure.dpi, extent.height * 72 / figure.dpi
+
+
+def _densities(tree: Tree, distribution: Distribution) -> Densities:
+    """Compute the density of each node from even steps of its quantiles."""
+    nodes = np.arange(tree.n_nodes, dtype=np.int32)
+    return Densities.of(distribution.quantiles(nodes, (np.arange(_QUANTILES) + 0.5) / _QUANTILES), _BARS)
 
 
 def _caption(tree: Tree, shown: DisplaySubset) -> str:

@@ -11,6 +11,7 @@ from hornbeam.smoothing.teacher_prior import DISTILLED, is_distilled
 from hornbeam.tree.decision import Costs
 from hornbeam.tree.edit import recorded_edits
 from hornbeam.tree.evidence.base_rate import base_rate
+from hornbeam.tree.feature_costs import FeatureCosts
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.words import feature_name, label_text, pluralise, shortened
 
@@ -35,8 +36,17 @@ def _what(tree: Tree) -> str:
         f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')}{_limit(tree)} and predicts {what}. "
         f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
         f"{len(tested)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
-        f"{pluralise(tree.depth, 'test')} for a row.{_terms(tree)}{_edited(tree)}"
+        f"{pluralise(tree.depth, 'test')} for a row.{_prices(tree)}{_terms(tree)}{_edited(tree)}"
     )
+
+
+def _prices(tree: Tree) -> str:
+    """Write what a prediction costs, if columns have prices."""
+    costs = FeatureCosts.of(tree)
+    if costs is None:
+        return ""
+    most = costs.of_paths(tree).max()
+    return f" The columns that a row is tested on cost {costs.mean(tree):.4g} on average, and {most:.4g} at most."
 
 
 def _limit(tree: Tree) -> str:

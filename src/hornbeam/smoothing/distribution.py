@@ -19,7 +19,7 @@ from hornbeam.data.table import Table
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.tree.evidence.count import count_at_nodes
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
-from hornbeam.tree.route import sums_of_terms
+from hornbeam.tree.route import route, sums_of_terms
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats, Indices
 
@@ -90,8 +90,87 @@ def _least_levels(probability: Floats, weight: Counts, n_units: int) -> Floats:
     return levels
 
 
+class TargetDistribution:
+    """Distributions of a numeric target over bins: quantiles, ranges, samples and probabilities of values.
+
+    A subclass has the bins, the levels of ranges for single rows, and `_cumulated`. Where a row stops is `node`: a node
+    of a tree, or a node of each tree of a forest.
+    """
+
+    __slots__ = ()
+    bins: TargetBins
+    levels: RangeLevels
+
+    def _cumulated(self, node: Indices) -> Iterator[tuple[Floats, NDArray[np.intp]]]:
+        """Return the cumulated probabilities of each distribution, and the rows that have it."""
+        raise NotImplementedError
+
+    def stops(self, table: Table, n_jobs: int = 1) -> Indices:
+        """Find the node where each row stops."""
+        raise NotImplementedError
+
+    def shift(self, table: Table, n_jobs: int = 1) -> Floats:
+        """Add up the terms of each row, which shift the distribution of its node; 0 without terms."""
+        return terms_of_rows(None, table, n_jobs)
+
+    def up_to(self, node: Indices) -> Floats:
+        """Return the probability of values up to the end of each bin, of shape (n_rows, n_bins)."""
+        probability = np.empty((len(node), self.bins.n_bins))
+        for each, rows in self._cumulated(node):
+            probability[rows] = each
+        return probability
+
+    def _hash(self, counts: bytes) -> str:
+        """Hash counts, the bins and the levels."""
+        sha = hashlib.sha256(counts)
+        for array in (self.bins.low, self.levels.low, self.levels.high):
+            sha.update(np.where(array == array, array, -1.0).astype("<f8").data)
+        return sha.hexdigest()
+
+    def quantiles(self, node: Indices, levels: Floats, side: Literal["left", "right"] = "left") -> Floats:
+        """Compute quantiles at the nodes where rows stop, of shape (n_rows, n_levels).
+
+        The quantile of a level is the least value with at least this probability up to it; from the right, with more.
+        Within a bin values are uniform between its least and its largest value.
+        """
+        values = np.empty((len(node), len(levels)))
+        for up_to, rows in self._cumulated(node):
+            values[rows] = self.bins.at_levels(up_to, levels, side)
+        return values
+
+    def sample(self, node: Indices, uniform: Floats) -> Floats:
+        """Convert random numbers from 0 to 1, of shape (n_rows, n), to values of the target."""
+        values = np.empty_like(uniform)
+        for up_to, rows in self._cumulated(node):
+            values[rows] = self.bins.at_levels(up_to, uniform[rows], "left")
+        return values
+
+    def interval(self, node: Indices, level: float) -> tuple[Floats, Floats]:
+        """Compute ranges of single rows at the nodes where they stop; infinite with too few held-out rows."""
+        low, high = self.levels.at(level)
+        if low != low:
+            return np.full(len(node), -np.inf), np.full(len(node), np.inf)
+        return (
+            self.quantiles(node, np.array([low]))[:, 0],
+            self.quantiles(node, np.array([high]), "right")[:, 0],
+        )
+
+    def ranges(self, node: Indices, level: float) -> Floats:
+        """Return the range of single rows and their median, of shape (n_rows, 3): lower bound, median, upper bound."""
+        low, high = self.interval(node, level)
+        return np.stack([low, self.quantiles(node, np.array([0.5]))[:, 0], high], axis=1)
+
+    def probabilities(self, node: Indices, values: Floats) -> tuple[Floats, Floats]:
+        """Compute for each row the probability of values below its value, and of values up to it."""
+        code = self.bins.codes(values)
+        below, up_to = np.empty((2, len(values)))
+        for each, rows in self._cumulated(node):
+            below[rows], up_to[rows] = np.append(0.0, each)[code[rows]], each[code[rows]]
+        return self.bins.within(values, below, up_to)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
+class Distribution(TargetDistribution):
     """Distribution of a numeric target at every node of a tree.
 
     Parameters
@@ -138,6 +217,10 @@ class Distribution:
         """Count other rows, or another tree, with the same bins, strengths and levels."""
         return self.count(fitted, rows, self.bins, self.smoother, self.levels, engine)
 
+    def stops(self, table: Table, n_jobs: int = 1) -> Indices:
+        """Find the node where each row stops."""
+        return route(self.tree.skeleton, table, n_jobs)
+
     def shift(self, table: Table, n_jobs: int = 1) -> Floats:
         """Add up the terms of each row, which shift the distribution of its node; 0 without terms."""
         return terms_of_rows(self.terms, table, n_jobs)
@@ -160,21 +243,7 @@ class Distribution:
     @property
     def digest(self) -> str:
         """Content hash of the tree of counts, the bins and the levels."""
-        sha = hashlib.sha256(self.tree.digest.encode())
-        for array in (self.bins.low, self.levels.low, self.levels.high):
-            sha.update(np.where(array == array, array, -1.0).astype("<f8").data)
-        return sha.hexdigest()
-
-    def quantiles(self, node: Indices, levels: Floats, side: Literal["left", "right"] = "left") -> Floats:
-        """Compute quantiles at the nodes where rows stop, of shape (n_rows, n_levels).
-
-        The quantile of a level is the least value with at least this probability up to it; from the right, with more.
-        Within a bin values are uniform between its least and its largest value.
-        """
-        values = np.empty((len(node), len(levels)))
-        for up_to, rows in self._by_node(node):
-            values[rows] = self._values(up_to, levels, side)
-        return values
+        return self._hash(self.tree.digest.encode())
 
     def beside(self, tree: Tree, levels: tuple[float, ...]) -> Tree:
         """Return the fitted tree with quantiles as further columns of its belief and of its slopes."""
@@ -183,56 +252,12 @@ class Distribution:
         slopes = replace(tree.slopes, slope=np.repeat(tree.slopes.slope, schema.n_outputs, axis=1))
         return tree._edited(schema=schema, belief=np.hstack([tree.belief, quantiles]), slopes=slopes)
 
-    def sample(self, node: Indices, uniform: Floats) -> Floats:
-        """Convert random numbers from 0 to 1, of shape (n_rows, n), to values of the target."""
-        values = np.empty_like(uniform)
-        for up_to, rows in self._by_node(node):
-            values[rows] = self._values(up_to, uniform[rows], "left")
-        return values
-
-    def interval(self, node: Indices, level: float) -> tuple[Floats, Floats]:
-        """Compute ranges of single rows at the nodes where they stop; infinite with too few held-out rows."""
-        low, high = self.levels.at(level)
-        if low != low:
-            return np.full(len(node), -np.inf), np.full(len(node), np.inf)
-        return (
-            self.quantiles(node, np.array([low]))[:, 0],
-            self.quantiles(node, np.array([high]), "right")[:, 0],
-        )
-
-    def ranges(self, node: Indices, level: float) -> Floats:
-        """Return the range of single rows and their median, of shape (n_rows, 3): lower bound, median, upper bound."""
-        low, high = self.interval(node, level)
-        return np.stack([low, self.quantiles(node, np.array([0.5]))[:, 0], high], axis=1)
-
-    def probabilities(self, node: Indices, values: Floats) -> tuple[Floats, Floats]:
-        """Compute for each row the probability of values below its value, and of values up to it."""
-        code = self.bins.codes(values)
-        low, high = self.bins.low[code], self.bins.high[code]
-        below, up_to = np.empty((2, len(values)))
-        for each, rows in self._by_node(node):
-            below[rows], up_to[rows] = np.append(0.0, each)[code[rows]], each[code[rows]]
-        width, mass = high - low, up_to - below
-        part = np.divide(values - low, width, out=np.zeros(len(values)), where=width > 0).clip(0.0, 1.0)
-        # Where a bin is a single value, all of its rows are at this value.
-        return below + part * mass, below + np.where(width > 0, part, values >= low) * mass
-
-    def _by_node(self, node: Indices) -> Iterator[tuple[Floats, NDArray[np.intp]]]:
-        """Return the cumulated probabilities of each node, and the rows that stop there."""
+    def _cumulated(self, node: Indices) -> Iterator[tuple[Floats, NDArray[np.intp]]]:
         order = np.argsort(node, kind="stable")
         distinct, begin = np.unique(node[order], return_index=True)
         for one, rows in zip(distinct.tolist(), np.split(order, begin[1:]), strict=False):
             up_to = np.cumsum(self.tree.belief[one])
             yield up_to / up_to[-1], rows
-
-    def _values(self, up_to: Floats, levels: Floats, side: Literal["left", "right"]) -> Floats:
-        at = np.minimum(np.searchsorted(up_to, levels, side), self.bins.n_bins - 1)
-        before = np.append(0.0, up_to)[at]
-        mass = up_to[at] - before
-        part = np.divide(levels - before, mass, out=np.zeros(levels.shape), where=mass > 0).clip(0.0, 1.0)
-        low, high = self.bins.low[at], self.bins.high[at]
-        values: Floats = np.minimum(low + part * (high - low), high)
-        return values
 
 
 def with_terms(fitted: Tree) -> Tree | None:

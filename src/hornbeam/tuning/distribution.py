@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.binning.target_bins import TargetBins
 from hornbeam.data.engine import Engine
@@ -172,9 +173,7 @@ def _fit_strengths(trees: list[_FoldTree], most_rows: float) -> Borrowing:
     if not trees:
         return Borrowing(prior=_PRIOR)
     unit = trees[0].tree.unit[0]
-    total = np.sum([one.tree.evidence[0] for one in trees], axis=0).cumsum()
-    share = np.arange(1, _THRESHOLDS + 1) / (_THRESHOLDS + 1)
-    thresholds = np.unique(np.searchsorted(total, share * total[-1]))
+    thresholds = deciles(np.sum([one.tree.evidence[0] for one in trees], axis=0))
 
     def columns(counts: list[Counts]) -> Floats:
         """Two classes for each threshold, up to it and above, of equal weight: together as many as there are rows."""
@@ -202,6 +201,13 @@ def _fit_strengths(trees: list[_FoldTree], most_rows: float) -> Borrowing:
 
     found = minimise(cost_and_gradient, _START, (-np.inf, np.inf), tolerance=_TOLERANCE, max_steps=40)
     return Borrowing(*found.round(3).tolist())
+
+
+def deciles(counts: Counts) -> NDArray[np.intp]:
+    """Find the bins up to which there is a tenth of the rows, two tenths, ..., each once."""
+    total = counts.cumsum()
+    share = np.arange(1, _THRESHOLDS + 1) / (_THRESHOLDS + 1)
+    return np.unique(np.searchsorted(total, share * total[-1]))
 
 
 def _range_levels(

@@ -160,6 +160,16 @@ class FoldTrees:
             terms.append(terms[-1] * z)
         return np.stack([np.bincount(self.node, term, self.tree.n_nodes) for term in terms], axis=1)
 
+    def deviances(self, standard: StandardisedTarget, loss: str) -> Floats:
+        """Sum three numbers over the held-out rows of each node, from which a deviance is computed: shape (n_nodes, 3).
+
+        Weight, relative target, and what makes the loss 0 where the target itself is predicted.
+        """
+        assert self.node is not None
+        x, _, _, own = standard.expected_losses(self.held_out.values, loss)
+        terms = [weight := self.held_out.weights, weight * x, -weight * own]
+        return np.stack([np.bincount(self.node, term, self.tree.n_nodes) for term in terms], axis=1)
+
     def apart(self) -> Iterator["FoldTrees"]:
         """Return each tree alone."""
         begin, node = self.held_out.begin.tolist(), self.node

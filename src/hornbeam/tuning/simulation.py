@@ -140,8 +140,8 @@ class Simulation:
             groups = GroupDependence.of(table.take(row[order]), truths, unit[kept])
         return cls(table.take(row[order]), bins, codes[row[order]], truths[: len(order)], groups)
 
-    def draw(self, repeat: int) -> Table:
-        """Return the rows with the simulated targets of one repeat."""
+    def draw(self, repeat: int, *, in_range: bool = False) -> Table:
+        """Return the rows with the simulated targets of one repeat; `in_range`: none is below all observed ones."""
         rows, observed = np.arange(self.table.n_rows), self.table.numeric_target
         uniform = _uniform(rows, repeat + 1)
         if self.groups is not None:
@@ -153,6 +153,8 @@ class Simulation:
         mean = self.truth[:, 0]
         residual = observed.values - mean
         values = mean + np.where(uniform < 0.5, -1.0, 1.0) * residual
+        if in_range:
+            values = np.maximum(values, observed.values.min(initial=np.inf))
         # All repeats have the same units: those of the largest value that any of them may have.
         largest = largest_size(np.abs(mean) + np.abs(residual))
         units = NumericTarget.units(largest, float(self.table.row_weights.sum()), self.table.n_rows)
@@ -169,7 +171,8 @@ class Simulation:
         """
         if not self.table.n_rows:
             return IntervalCalibration(0.0)
-        tables = [self.draw(repeat) for repeat in range(self._n_trees(n_leaves))]
+        in_range = recipe.grower.criterion.is_deviance
+        tables = [self.draw(repeat, in_range=in_range) for repeat in range(self._n_trees(n_leaves))]
         samples = Samples.all_of(*tables)
         trees = grow_samples(recipe.grower, samples, self.bins, self.codes, n_jobs)
         if uses_rows(recipe.pruner):

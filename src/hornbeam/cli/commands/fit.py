@@ -44,6 +44,14 @@ def _below(_context: Any, _option: Any, given: tuple[tuple[str, str], ...]) -> d
     return below or None
 
 
+def _prices(_context: Any, _option: Any, given: tuple[tuple[str, float], ...]) -> dict[str, Any] | None:
+    prices: dict[str, Any] = {}
+    for columns, price in given:
+        names = [name.strip() for name in columns.split(",")]
+        prices[columns] = price if len(names) == 1 else (price, names)
+    return prices or None
+
+
 def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     """Read the splits to begin with from a file."""
     if path is None:
@@ -130,6 +138,20 @@ def _read_splits(_context: Any, _option: Any, path: str | None) -> Any:
     help='JSON of the splits to begin with: {"feature": "income", "threshold": 50000, "left": {...}}.',
 )
 @click.option(
+    "--feature-costs",
+    type=(str, float),
+    multiple=True,
+    callback=_prices,
+    metavar="COL,COL,... PRICE",
+    help="What the column costs in a prediction, or what several columns cost together; repeatable.",
+)
+@click.option(
+    "--feature-cost-weight",
+    type=click.FloatRange(0),
+    metavar="PERCENT",
+    help="How much of the loss, in per cent, one unit of price must save; default: 1.",
+)
+@click.option(
     "--distribution", is_flag=True, help="Count the values of a number too: quantiles, and ranges of rows."
 )
 @costs_option
@@ -167,6 +189,7 @@ def fit(
     """
     from hornbeam.cli.commands.score import scores_dict
     from hornbeam.evaluation import scores
+    from hornbeam.tree.feature_costs import FeatureCosts
     from hornbeam.tree.words import pluralise
     from hornbeam.tuning.size_path import size_path
 
@@ -200,6 +223,8 @@ def fit(
     tree = model.tree
     save_model(model, output)
     message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
+    if (costs := FeatureCosts.of(tree)) is not None:
+        message(f"price     {costs.mean(tree):.4g} on average for the columns of a prediction")
     path = size_path(tree)
     # The tree of another pruner is none of the sizes that were compared.
     if path is not None and path.n_leaves[0] > 1 and options["pruning"] == "auto":
@@ -211,6 +236,7 @@ def fit(
         "leaves": tree.n_leaves,
         "depth": tree.depth,
         "sizes": None if path is None else path.to_dict(),
+        **({} if costs is None else {"mean_price": costs.mean(tree)}),
         "classes": tree.schema.classes,
         "numeric": roles.numeric,
         "nominal": roles.nominal,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -57,6 +57,27 @@ class TargetBins:
     def codes(self, values: Floats) -> Indices:
         """Find the bin of each value."""
         return np.minimum(np.searchsorted(self.high, values), self.n_bins - 1).astype(np.int32)
+
+    def within(self, values: Floats, below: Floats, up_to: Floats) -> tuple[Floats, Floats]:
+        """Move probabilities below the bin of each value, and up to its end, to those below and up to the value.
+
+        Where a bin is a single value, all of its rows are at this value.
+        """
+        code = self.codes(values)
+        low, high = self.low[code], self.high[code]
+        width, mass = high - low, up_to - below
+        part = np.divide(values - low, width, out=np.zeros(len(values)), where=width > 0).clip(0.0, 1.0)
+        return below + part * mass, below + np.where(width > 0, part, values >= low) * mass
+
+    def at_levels(self, up_to: Floats, levels: Floats, side: Literal["left", "right"] = "left") -> Floats:
+        """Find the values at some probabilities; `up_to` is that of values up to the end of each bin."""
+        at = np.minimum(np.searchsorted(up_to, levels, side), self.n_bins - 1)
+        before = np.append(0.0, up_to)[at]
+        mass = up_to[at] - before
+        part = np.divide(levels - before, mass, out=np.zeros(levels.shape), where=mass > 0).clip(0.0, 1.0)
+        low, high = self.low[at], self.high[at]
+        values: Floats = np.minimum(low + part * (high - low), high)
+        return values
 
     def schema(self, schema: Schema) -> Schema:
         """Return a schema whose classes are the bins, by their largest values."""

@@ -79,7 +79,8 @@ def _fit_forest(table: Table, seed: int, n_jobs: int) -> tuple[Forest, Floats]:
     trainer = ForestTrainer(
         Recipe(BINS, grower), _TREES, smoothers=SMOOTHING_CANDIDATES, out_of_bag=True, seed=seed
     )
-    forest, out_of_bag, _ = trainer.fit(table, n_jobs=n_jobs)
+    result = trainer.fit(table, n_jobs=n_jobs)
+    forest, out_of_bag = result.forest, result.out_of_bag
     assert out_of_bag is not None
     unknown = np.flatnonzero(np.isnan(out_of_bag[:, 0]))
     if len(unknown):

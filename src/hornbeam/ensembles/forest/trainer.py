@@ -1,8 +1,10 @@
 """Growing a forest: parameters, and the procedure from a table to trees."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.table import Table
@@ -21,6 +23,9 @@ from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
+
+if TYPE_CHECKING:
+    from hornbeam.ensembles.forest.distribution import ForestDistribution
 
 type Listener = Callable[[int], None] | None
 
@@ -48,12 +53,13 @@ class ForestResult(NamedTuple):
     """A forest, its out-of-bag predictions and its smoother.
 
     `out_of_bag` has a row per row of the table, NaN for rows in every bootstrap sample; None unless requested.
-    `smoother` is the chosen one, or that of the recipe.
+    `smoother` is the chosen one, or that of the recipe; `distribution` that of a numeric target, if it was asked for.
     """
 
     forest: Forest
     out_of_bag: Floats | None
     smoother: Smoother | None
+    distribution: ForestDistribution | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +78,18 @@ class ForestTrainer:
     smoothers: tuple[Smoother | None, ...] = ()
     out_of_bag: bool = False
     seed: int = 0
+    distribution: bool = False
 
     def __post_init__(self) -> None:
         if self.n_trees < 1:
             raise ParameterError(f"n_trees={self.n_trees}: expected 1 or more.")
         if self.bootstrap:
             return
-        if self.out_of_bag or self.smoothers:
+        if self.out_of_bag or self.smoothers or self.distribution:
             raise ParameterError(
-                "An out-of-bag score (oob_score) and a smoother chosen out of bag need rows outside the sample of a "
-                "tree; with bootstrap=False there are no such rows. Set bootstrap=True, or oob_score=False."
+                "An out-of-bag score (oob_score), a smoother chosen out of bag and a distribution of the target need "
+                "rows outside the sample of a tree; with bootstrap=False there are no such rows. Set bootstrap=True, "
+                "or oob_score=False and distribution=False."
             )
         if self.max_samples is not None:
             raise ParameterError(
@@ -122,7 +130,7 @@ class ForestTrainer:
         engine: Engine | None = None,
         n_jobs: int = 1,
         on_progress: Listener = None,
-    ) -> "GrownForest":
+    ) -> GrownForest:
         """Grow the trees and choose their smoother and the temperature; parameters as in `fit`."""
         rows = CanonicalRows.of(table, self.recipe, n_jobs)
         bootstrap = (
@@ -151,7 +159,12 @@ class ForestTrainer:
             best = out_of_bag.best()
             temperature = out_of_bag.temperature(best) if self.smoothers else 1.0
             predictions = out_of_bag.predictions(best, temperature) if self.out_of_bag else None
-        return GrownForest(trees, candidates[best], temperature, predictions)
+        distribution = None
+        if self.distribution:
+            from hornbeam.ensembles.forest.distribution import fit_forest_distribution  # only when needed
+
+            distribution = fit_forest_distribution(growth, trees, n_jobs)
+        return GrownForest(trees, candidates[best], temperature, predictions, distribution)
 
 
 class GrownForest(NamedTuple):
@@ -161,12 +174,14 @@ class GrownForest(NamedTuple):
     recipe: Recipe
     temperature: float
     out_of_bag: Floats | None
+    distribution: ForestDistribution | None = None
 
     def finish(self, n_jobs: int = 1) -> ForestResult:
         """Smooth the trees."""
         smooth, trees = self.recipe.smooth, self.trees
         smoothed = tuple(parallel_map(lambda number: smooth(trees[number]), len(trees), n_jobs))
-        return ForestResult(Forest(smoothed, self.temperature), self.out_of_bag, self.recipe.smoother)
+        forest = Forest(smoothed, self.temperature)
+        return ForestResult(forest, self.out_of_bag, self.recipe.smoother, self.distribution)
 
 
 def _grow_on_threads(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
-from hornbeam.data.row_order import oversampled_classes
+from hornbeam.data.row_order import copied_classes
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import warn
@@ -81,8 +81,8 @@ def warn_about_columns(table: Table) -> None:
         _warn_about_groups(groups[0], table)
     if table.rounded:
         _warn_about_rounded(table.rounded)
-    if classes := oversampled_classes(table):
-        _warn_about_copies(classes)
+    if classes := copied_classes(table):
+        _warn_about_copies(len(classes), table.schema.n_outputs)
 
 
 def warn_about_rows(rows: Table | Source, fitter: Any) -> None:
@@ -137,8 +137,14 @@ def _warn_about_groups(found: Finding, table: Table) -> None:
     )
 
 
-def _warn_about_copies(classes: Sequence[int]) -> None:
-    what = "a class repeat" if len(classes) == 1 else f"{len(classes)} classes repeat"
+def _warn_about_copies(n_copied: int, n_classes: int) -> None:
+    if n_copied == n_classes:
+        warn(
+            "Every row occurs several times, always a multiple of the same number: is the table repeated? Copies are "
+            "held out together. Pass each row once, or ignore hornbeam.errors.HornbeamWarning."
+        )
+        return
+    what = "a class repeat" if n_copied == 1 else f"{n_copied} classes repeat"
     warn(
         f"Rows of {what}, those of other classes do not: copies made by oversampling? They are held out together. "
         "Probabilities refer to the rates of classes among the copies. Pass the rows without copies, with class_weight "

@@ -1,6 +1,8 @@
 """Methods of forests and of boosted trees: training, scores and feature importances."""
 
-from typing import Any, ClassVar, Self
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
@@ -29,6 +31,9 @@ from hornbeam.tree.decision import Costs
 from hornbeam.tree.route import route
 from hornbeam.typing import Bools, Floats, Indices
 
+if TYPE_CHECKING:
+    from hornbeam.ensembles.forest.distribution import ForestDistribution
+
 
 class EnsembleMethods(PredictsTo):
     """Feature importances of several trees."""
@@ -50,6 +55,7 @@ class ForestMethods(EnsembleMethods, ForestParameters):
     # How to fit is no property of rows, so scikit-learn does not route it.
     __metadata_request__fit: ClassVar[Any] = dict.fromkeys(("engine", "grow_rows", "memory"), UNUSED)
     forest_: Forest
+    _distribution: ForestDistribution | None = None  # only a numeric target has one, if it was asked for
 
     @exclusive
     @with_callbacks
@@ -114,6 +120,8 @@ class ForestMethods(EnsembleMethods, ForestParameters):
             )
             self._set_fitted(result.forest, names_of(rows))
             self.smoother_ = None if result.smoother is vote else result.smoother
+            if classes is None:
+                self._distribution = result.distribution
             for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             if classes is not None:

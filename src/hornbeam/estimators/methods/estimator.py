@@ -20,7 +20,7 @@ class HornbeamEstimator(BaseEstimator):
 
     _doc_link_module = "hornbeam"
     _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
+        "https://hornbeam.readthedocs.io/en/latest/api/generated/hornbeam.{estimator_name}.html"
     )
 
     # Parameters are fields of dataclasses, but other libraries must not take an estimator for one: Dask would name

@@ -12,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.engine import resolve_engine
 from hornbeam.data.threads import n_threads
-from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.errors import ParameterError
+from hornbeam.estimators.methods.reads_rows import ReadsRows, accepts_source
+from hornbeam.tree.feature_costs import FeatureCosts
 from hornbeam.tree.importance import importance
+from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -65,6 +68,45 @@ class ExplainMethods(ReadsRows):
         from hornbeam.explain.explanation import explain
 
         return explain(self.tree_, table, level, self._distribution)._from_rows(X)
+
+    @accepts_source
+    def path_costs(self, X: Any) -> Floats:
+        """Add up the prices of the columns that the path of each row tests.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), path, paths or Source
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_rows,)
+            In the unit of `feature_costs`. A price that columns share is paid once. A missing value is paid for too.
+
+        Raises
+        ------
+        ParameterError
+            If the tree was grown without prices.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, ["a", "a", "b", "c"] * 5
+        >>> clf = TreeClassifier("cart", feature_costs={"x0": 1, "x1": 4}).fit(X, y)
+        >>> clf.path_costs([[0, 0], [1, 0]])
+        array([1., 5.])
+        """
+        check_is_fitted(self, "tree_")
+        costs = FeatureCosts.of(self.tree_)
+        if costs is None:
+            raise ParameterError(
+                "path_costs: the tree was grown without prices of columns; expected feature_costs. Fit with "
+                "feature_costs={'lab test': 3}, say; with feature_cost_weight=0 the tree is the same as without."
+            )
+        paid: Floats = costs.of_paths(self.tree_)[
+            route(self.tree_.skeleton, self._read(X), n_threads(self.n_jobs))
+        ]
+        return paid
 
     def shap_values(self, X: Any) -> ShapValues:
         """Compute exact SHAP values: the contribution of each feature to the prediction of each row.
@@ -185,7 +227,7 @@ class ExplainMethods(ReadsRows):
             Name or index of a feature: list all its splits. None: the best split of every feature.
         criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
             The measure of the gains. "auto": that of the fit; entropy for a tree of another library. A regression tree
-            has the squared error.
+            has "squared_error", "poisson" and "gamma" instead.
         sample_weight : array-like of shape (n_rows,) or str, default=None
             A row of weight 2 counts as two rows. The name of a column if X is files.
         held_out : tuple of X and y, default=None

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn import get_config
-from sklearn.utils import estimator_html_repr
+from sklearn.base import clone
+from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +42,7 @@ from hornbeam.typing import Counts, Floats, Indices
 
 if TYPE_CHECKING:
     from hornbeam.editing.editor import TreeEditor
+    from hornbeam.pruning.cost_complexity import CostComplexityPath
 
 
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
@@ -497,6 +499,43 @@ class TreeMethods(TreePredictsTo, ExplainMethods, TreeParameters):
         """
         check_is_fitted(self)
         return self.tree_.n_leaves
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
+        """Grow a tree without pruning, and find the penalties per leaf of its subtrees, as scikit-learn's trees do.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like, data frame or files
+            Rows as `fit` takes them. The estimator itself stays as it is.
+
+        Returns
+        -------
+        sklearn.utils.Bunch
+            ``ccp_alphas``, the penalties in increasing order, from 0 to that of one leaf; and ``impurities``, those of
+            the leaves of each subtree. ``pruning=CostComplexity(alpha)`` is scikit-learn's ``ccp_alpha=alpha``.
+
+        See Also
+        --------
+        cost_complexity_path : the same for the fitted tree, with the number of leaves.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> from hornbeam.pruning import CostComplexity
+        >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
+        >>> path = TreeClassifier("cart").cost_complexity_pruning_path(X, y)
+        >>> path.ccp_alphas.round(4).tolist(), path.impurities.round(4).tolist()
+        ([0.0, 0.125, 0.25], [0.0, 0.25, 0.5])
+        >>> TreeClassifier("cart", pruning=CostComplexity(path.ccp_alphas[1])).fit(X, y).get_n_leaves()
+        2
+        """
+        grown = clone(self).set_params(pruning=None).fit(X, y, sample_weight)
+        path = grown.cost_complexity_path()
+        return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
+
+    def cost_complexity_path(self) -> CostComplexityPath:
+        """Find every penalty per leaf at which cost-complexity pruning of the tree changes it."""
+        raise NotImplementedError
 
     def edit(
         self,

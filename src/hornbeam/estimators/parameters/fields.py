@@ -29,12 +29,14 @@ class _GrowingParameters:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PathConstraints:
-    """Constraints on the paths of one tree."""
+    """Constraints on the paths of one tree, and what its paths pay."""
 
     interaction_cst: Any = None
     once_per_path: bool = False
     forbidden_below: Any = None
     forced_splits: Any = None
+    feature_costs: Any = None
+    feature_cost_weight: float = 1.0
 
 
 @dataclass(eq=False, repr=False)
@@ -69,6 +71,7 @@ class TreeClassifierParameters(TreeParameters):
 class TreeRegressorParameters(TreeParameters):
     """Parameters of one regression tree."""
 
+    criterion: Any = "auto"
     distribution: bool = False
 
 
@@ -82,6 +85,13 @@ class ForestParameters(_GrowingParameters):
     bootstrap: bool = True
     max_samples: float | None = None
     oob_score: bool = False
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestRegressorParameters(ForestParameters):
+    """Parameters of a forest of regression trees."""
+
+    distribution: bool = False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -79,6 +79,7 @@ def forest_trainer(estimator: Any, table: Table | Source, n_rows: int | None = N
         smoothers=smoothers,
         out_of_bag=boolean("oob_score", estimator.oob_score),
         seed=seed,
+        distribution=regression and boolean("distribution", estimator.distribution),
     )
 
 

@@ -1,4 +1,4 @@
-"""Constraints on the features of a path, and forced splits, in the words of a user: as indices, as a skeleton."""
+"""Constraints on the features of a path, prices and forced splits, in the words of a user: as indices, a skeleton."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
 
-from hornbeam.checks import is_whole
+from hornbeam.checks import is_number, is_whole
 from hornbeam.data.schema import Schema
-from hornbeam.errors import HornbeamError, ParameterError
+from hornbeam.errors import HornbeamError, ParameterError, shown
 from hornbeam.estimators.parameters.validators import parameter_error
 from hornbeam.growing.forced_splits import forced_skeleton
 from hornbeam.growing.settings import Interactions
+from hornbeam.tree.feature_costs import MOST_PRICE, PricedItems
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import replace_subtree
 
 _GROUPS = "'pairwise', 'no_interactions', or groups of features, by name or index"
 _BELOW = "a dict from a feature to the features that may not be used below it"
+_PRICES = "a dict from a feature to its price, or from any name to a shared price and its features"
 _EXPECTED = (
     "a tree, or a dict with a feature, its threshold or groups, and left and right for the splits below"
 )
@@ -68,6 +70,33 @@ def forbidden_pairs(value: Any, names: tuple[str, ...]) -> tuple[tuple[int, int]
         [first] = _features("forbidden_below", value, [above], names, _BELOW)
         pairs |= {(first, f) for f in _features("forbidden_below", value, below, names, _BELOW)}
     return tuple(sorted(pairs)) or None
+
+
+def priced_items(value: Any, names: tuple[str, ...]) -> PricedItems | None:
+    """Return prices with the features that need each; None if all features are free.
+
+    Examples
+    --------
+    >>> priced_items({"income": 3, "sample": (2.5, ["age", "town"])}, ("age", "income", "town"))
+    ((3.0, (1,)), (2.5, (0, 2)))
+    """
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise parameter_error("feature_costs", value, _PRICES, "Pass {'lab test': 3}, say.")
+    items = []
+    for name, given in value.items():
+        price, group = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, [name])
+        if not is_number(price) or not 0 <= price <= MOST_PRICE:
+            raise parameter_error(
+                "feature_costs",
+                value,
+                _PRICES,
+                f"A price is a number from 0 to {MOST_PRICE:g}, not {shown(price)}.",
+            )
+        features = _features("feature_costs", value, group, names, _PRICES)
+        items.append((float(price), tuple(sorted(set(features)))))
+    return tuple(items) or None
 
 
 def _items(value: Any) -> list[Any]:

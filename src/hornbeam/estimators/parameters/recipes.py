@@ -18,6 +18,7 @@ from hornbeam.estimators.parameters.fields import TreeClassifierParameters, Tree
 from hornbeam.estimators.parameters.path_constraints import (
     forbidden_pairs,
     interaction_groups,
+    priced_items,
     resolve_forced,
 )
 from hornbeam.estimators.parameters.validators import (
@@ -51,7 +52,9 @@ if TYPE_CHECKING:
     from hornbeam.ensembles.distillation.taught import OwnTeacher, Taught
     from hornbeam.tuning.cross_validated import CrossValidated
 
-_CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
+_CRITERIA = {
+    regression: [one for one in Criterion if one.is_numeric == regression] for regression in (False, True)
+}
 READABLE = "readable"  #: the preset: at most 16 leaves, depth 7, terms for twice as many
 _LEAVES, _DEPTH, _SLOPES = 16, 7, 2
 _MOST_SLOPES = 3
@@ -90,11 +93,14 @@ _GROWN = {
     "max_bins": f"{_SEARCH} has 64 bins of each feature",
 }
 _UNUSED = {
-    "criterion": "splits are compared by the squared distance to the teacher, which is 'gini'",
+    "criterion": "splits are compared by the squared distance to the teacher, which is 'gini' for classes and "
+    "'squared_error' for numbers",
     "smoothing": "the teacher's mean prediction at each node takes the place of smoothing",
     "pruning": "fidelity and max_leaf_nodes prune it, and pruning=None is fidelity=1.0",
     "tolerance": "it is pruned by its fidelity to the teacher, not by its loss on held-out rows",
     "forced_splits": "its splits are those that explain the teacher",
+    "feature_costs": "its splits are those that explain the teacher, which was fitted to all columns",
+    "feature_cost_weight": "it has no prices of columns",
 }
 # Values that ask for what a tree with a teacher does anyway.
 _AS_TAUGHT = {"criterion": "gini", "nominal_split": "subset", "missing": "learned"}
@@ -167,6 +173,11 @@ def tree_fitter(
         pruner = pruner._with_threads(n_threads(parameters.n_jobs))
     recipe = Recipe(resolve_bins(parameters.max_bins, preset.max_bins), grower, pruner, smoother)
     fitter: Recipe | CrossValidated = recipe
+    if is_named(parameters.pruning, "cost-complexity") and grower.criterion.is_deviance:
+        raise ParameterError(
+            f"pruning='cost-complexity' with criterion={grower.criterion.value!r}: it compares squared errors; "
+            "expected 'auto', which compares deviances of held-out rows, None or a pruner. Pass one of these."
+        )
     if is_named(parameters.pruning, "cost-complexity"):  # its alpha is chosen by cross-validation
         from hornbeam.tuning.cross_validated import CrossValidated  # imported only when it is named
 
@@ -206,9 +217,8 @@ def _limited(fitter: CrossFitted) -> CrossFitted:
 
 def make_grower(parameters: Any, grower: Grower, rows: Table | Source, n_rows: int) -> Grower:
     """Set the parameters of growing that trees and forests share."""
-    criterion = grower.criterion
-    if not rows.schema.is_regression:
-        criterion = choice("criterion", parameters.criterion, _CLASSIFICATION_ONLY, criterion)
+    criterion = getattr(parameters, "criterion", "auto")  # a regression forest has none
+    criterion = choice("criterion", criterion, _CRITERIA[rows.schema.is_regression], grower.criterion)
     return replace(
         grower,
         criterion=criterion,
@@ -229,6 +239,9 @@ def _constrained(parameters: Any, grower: Grower, rows: Table | Source) -> Growe
     forced = resolve_forced(parameters.forced_splits, rows.schema)
     constraints = _path_constraints(parameters, rows.schema.names)
     constraints["forced_splits"] = None if forced is None else forced_splits(forced)
+    constraints["feature_costs"] = priced_items(parameters.feature_costs, rows.schema.names)
+    weight = number("feature_cost_weight", parameters.feature_cost_weight, 1.0)
+    constraints["feature_cost_weight"] = weight if constraints["feature_costs"] else 0.0
     return replace(grower, **constraints) if any(constraints.values()) else grower
 
 

@@ -19,7 +19,12 @@ from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError, SchemaError, StorageError, TreeError
 from hornbeam.estimators.fit_tree import Fitted
 from hornbeam.estimators.parameters.validators import is_named, resolve_bins, teacher_name
-from hornbeam.estimators.persistence.distribution import decode_distribution, encode_distribution
+from hornbeam.estimators.persistence.distribution import (
+    decode_distribution,
+    decode_forest_distribution,
+    encode_distribution,
+    encode_forest_distribution,
+)
 from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
 from hornbeam.estimators.persistence.parameters import (
     build_estimator,
@@ -205,7 +210,7 @@ def _encode_forest(estimator: Any) -> dict[str, Any]:
         learned["temperature"] = estimator.forest_.temperature
     if hasattr(estimator, "oob_score_"):
         learned["oob_score"] = float(estimator.oob_score_)
-    return learned
+    return learned | encode_forest_distribution(estimator._distribution)
 
 
 def _restore_forest(estimator: Any, model: Model) -> Any:
@@ -214,6 +219,8 @@ def _restore_forest(estimator: Any, model: Model) -> Any:
     estimator.smoother_ = decode_step(model.learned["smoother"])
     if "oob_score" in model.learned:
         estimator.oob_score_ = model.learned["oob_score"]
+    if model.schema.is_regression:
+        estimator._distribution = decode_forest_distribution(model.learned.get("distribution"), model.trees)
     try:
         return Forest(model.trees, model.learned.get("temperature", 1.0))
     except TreeError as error:
@@ -406,6 +413,7 @@ _FAMILIES = {
             _Entry("smoother", (NoneType, Step)),
             _Entry("oob_score", float, optional=True),
             _Entry("temperature", float, optional=True, of_classes=True),
+            _Entry("distribution", dict, optional=True),
         ),
         _encode_forest,
         _restore_forest,

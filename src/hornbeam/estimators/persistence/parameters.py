@@ -61,8 +61,8 @@ def without_unset(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_unset(name: str, value: Any) -> bool:
-    if name == "fidelity":
-        return is_number(value) and value == TreeParameters.fidelity
+    if name in ("fidelity", "feature_cost_weight"):
+        return is_number(value) and value == getattr(TreeParameters, name)
     return name in _UNSET and (value is None or value is False)
 
 

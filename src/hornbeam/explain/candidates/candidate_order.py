@@ -31,7 +31,7 @@ def best_candidates(node: NodeCells) -> list[Candidate]:
     ranked = []
     while found:
         winner = levelwise.choose_split(
-            numbers.ravel(), spec, node.evidence, node.n_rows, node.variance, node.allowed
+            numbers.ravel(), spec, node.evidence, node.n_rows, node.variance, node.here
         )
         if winner < 0:  # only for gain ratio
             left_out = [one._replace(rejected=one.rejected or _left_out(one)) for one in found.values()]
@@ -95,7 +95,14 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
     spec = node.spec.some(f, f + 1)
     spec = spec._replace(rules=changed_rules(spec.rules, max_features=0))
     numbers, splits = levelwise.best_per_feature(
-        cells, spec, node.evidence, node.n_rows, node.node.lower, node.node.upper, node.variance
+        cells,
+        spec,
+        node.evidence,
+        node.n_rows,
+        node.node.lower,
+        node.node.upper,
+        node.variance,
+        node.here.some(f, f + 1),
     )
     if not splits:
         return None
@@ -107,7 +114,7 @@ def _best_of_kernel(node: NodeCells, f: int) -> tuple[Candidate, Floats] | None:
     candidate = Candidate(
         way,
         gain,
-        gain - penalised if rules.gain_ratio else 0.0,
+        gain - penalised if rules.gain_ratio or node.price(f) else 0.0,
         parts.split_information().item(),
         score,
         split.summed(node.shown[f]),

@@ -20,6 +20,7 @@ from hornbeam.errors import DataError
 from hornbeam.explain.candidates.table import CandidateChild, CandidateSplit
 from hornbeam.growing.criterion import Criterion
 from hornbeam.kernels import levelwise
+from hornbeam.kernels.elementary import log
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.evidence.count import evidence_units
@@ -67,8 +68,9 @@ class HeldOut:
         """Return for each split of a node the mean decrease of the loss, and its standard error.
 
         The loss is that whose decrease on training rows is the gain: log loss in bits, Brier score for Gini impurity,
-        squared error for a numeric target. A child predicts its class rates and one more row with those of the node,
-        so that no rate is 0. Rows that go to no child, or to every child, keep the prediction of the node.
+        squared error or half the deviance for a numeric target. A child predicts its class rates and one more row with
+        those of the node, so that no rate is 0. Rows that go to no child, or to every child, keep the prediction of
+        the node.
 
         A row of weight 2 counts twice in the mean; in the error it is one observation.
         """
@@ -79,7 +81,10 @@ class HeldOut:
         evidence = tree.evidence[node] * tree.unit
         if tree.is_regression:
             units, mean = evidence_units(self.source), evidence[1] / evidence[0]
-            return [_gain_of_means(*pair, mean, units) for pair in zip(splits, sums, strict=True)]  # type: ignore[arg-type]
+            return [
+                _gain_of_means(split, each, float(mean), units, criterion)  # type: ignore[arg-type]
+                for split, each in zip(splits, sums, strict=True)
+            ]
         rates = (evidence + 1 / len(evidence)) / (evidence.sum() + 1)
         unit = self.source.unit
         return [_gain_of_rates(*pair, rates, criterion, unit) for pair in zip(splits, sums, strict=True)]
@@ -188,38 +193,54 @@ def _child_rates(child: CandidateChild, rates: Floats) -> Floats:
     return (np.array(child.counts) + rates) / (child.weight + 1)
 
 
-def _gain_of_means(split: CandidateSplit, sums: Counts, mean: float, units: Floats) -> tuple[float, float]:
+def _gain_of_means(
+    split: CandidateSplit, sums: Counts, mean: float, units: Floats, criterion: Criterion
+) -> tuple[float, float]:
     """Compute the gain in fractions: squares of targets far from 0 cancel.
 
-    With ``z`` the target minus the mean of the node, and ``d`` the mean of the child minus that of the node, the
-    squared error of a row falls by ``2 d z - d**2``.
+    With ``z`` the target minus the mean of the node, the loss of a row falls by a line in ``z`` (`_fall`).
     """
     unit, step = Fraction(units.item(0)), Fraction(units.item(1)) * 2**_SPARE_BITS
     centre = Fraction(mean)
-    moves = [Fraction(child.mean or 0.0) - centre for child in split.children] + [Fraction(0)]
+    lines = [_fall(Fraction(child.mean or 0.0), centre, criterion) for child in split.children]
     rows = zip(
-        moves, sums[:, 1:3].tolist(), *map(_whole, (sums[:, _SQUARE], sums[:, _TARGET_SQUARE], sums[:, _BOTH_SQUARE])),
+        [*lines, (Fraction(0), Fraction(0))],
+        sums[:, 1:3].tolist(), *map(_whole, (sums[:, _SQUARE], sums[:, _TARGET_SQUARE], sums[:, _BOTH_SQUARE])),
         strict=True,
     )  # fmt: skip
     n, total, fall, parts = sums[:, 0].sum().item(), Fraction(0), Fraction(0), []
-    for move, (weight, target), w_w, y_y, both in rows:
+    for (level, slope), (weight, target), w_w, y_y, both in rows:
         w, z = weight * unit, target * step - weight * unit * centre
         ww, wy, yy = w_w * unit**2, (both - w_w - y_y) * unit * step / 2, y_y * step**2
         wz, zz = wy - centre * ww, yy - 2 * centre * wy + centre**2 * ww
         total += w
-        fall += 2 * move * z - move**2 * w
-        parts.append((move, ww, wz, zz))
+        fall += slope * z + level * w
+        parts.append((level, slope, ww, wz, zz))
     if not n:
         return nan, nan
     gain = fall / total
     squares = sum(
         (
-            4 * move**2 * zz - 4 * move * (move**2 + gain) * wz + (move**2 + gain) ** 2 * ww
-            for move, ww, wz, zz in parts
+            slope**2 * zz + 2 * slope * (level - gain) * wz + (level - gain) ** 2 * ww
+            for level, slope, ww, wz, zz in parts
         ),
         Fraction(0),
     )
     return float(gain), _error(max(Fraction(0), squares), n, total)
+
+
+def _fall(mean: Fraction, centre: Fraction, criterion: Criterion) -> tuple[Fraction, Fraction]:
+    """Return a and b, where ``a + b * z`` is the fall of a row's loss if the mean of a child is predicted for it."""
+    if not criterion.is_deviance:
+        move = mean - centre
+        return -(move**2), 2 * move
+    if mean <= 0 or centre <= 0:  # no split of the training rows has such a child
+        return Fraction(0), Fraction(0)
+    logarithm = Fraction(log([float(mean / centre)]).item())
+    if criterion is Criterion.POISSON:
+        return centre - mean + centre * logarithm, logarithm
+    slope = 1 / centre - 1 / mean
+    return centre * slope - logarithm, slope
 
 
 def _error(squares: Fraction, n: int, total: Fraction) -> float:

@@ -103,11 +103,12 @@ def _candidates(node: NodeCells, sweep: Sweep, most: int) -> list[Candidate]:
     )
     rejected = _rejections(node, sweep, parts)
     gains, information = parts.gains(), parts.split_information()
-    penalty, useful = 0.0, gains > 0 if node.spec.sums else np.ones(n, np.bool_)
+    price = node.price(sweep.feature)
+    penalty, useful = price, gains > price if node.spec.sums or price else np.ones(n, np.bool_)
     if rules.gain_ratio:
         n_allowed = max(1, rejected.count(None))
         if not sweep.nominal:
-            penalty = log2(float(n_allowed)).item() / (node.weight * rules.unit)
+            penalty += log2(float(n_allowed)).item() / (node.weight * rules.unit)
         if sweep.kind != "multiway":
             useful = gains - penalty > TIE
         if sweep.missing == "own" and sweep.kind in ("cuts", "subsets"):  # the cut itself must gain
@@ -115,9 +116,11 @@ def _candidates(node: NodeCells, sweep: Sweep, most: int) -> list[Candidate]:
             useful &= inner.gains() > TIE
     shown = sweep.children(node.shown[sweep.feature])
     ratio = np.divide(gains - penalty, information, out=np.zeros(n), where=information > TIE)
-    score = ratio if rules.gain_ratio else np.full(n, np.nan) if rules.corrected else gains
+    score = ratio if rules.gain_ratio else np.full(n, np.nan) if rules.corrected else gains - penalty
     for at in np.flatnonzero(~useful):
-        rejected[at] = rejected[at] or ("no gain after the penalty" if penalty else "no gain")
+        rejected[at] = rejected[at] or (
+            "no gain after the price" if price else "no gain after the penalty" if penalty else "no gain"
+        )
     listed = range(n) if n <= most else sorted(np.argsort(-gains, kind="stable")[:most].tolist())
     return [
         Candidate(

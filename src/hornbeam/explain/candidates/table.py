@@ -78,10 +78,11 @@ class CandidateSplit:
         The children, each with `condition`, `rows`, `weight`, `counts` (the weight of each class), and for a numeric
         target `mean` and `sum_of_squares`.
     gain : float
-        Decrease of the impurity: in bits for entropy and gain ratio; for a numeric target, of the mean squared error.
+        Decrease of the impurity: in bits for entropy and gain ratio; for a numeric target, of the mean squared error or
+        of half the mean deviance.
     penalty : float
         What C4.5 subtracts from the gain of a numeric feature: log2 of the number of allowed cuts, divided by the
-        weight of the node. 0 for other criteria.
+        weight of the node; for any criterion, the price of the feature (`feature_costs`). 0 without these.
     split_information : float or None
         Entropy of the weights of the children in bits, for criteria in bits.
     gain_ratio : float or None
@@ -181,7 +182,8 @@ class CandidateSplits(Result[CandidateSplit]):
     criterion : str
         The measure of the gain.
     impurity : float or None
-        Entropy or Gini impurity of the node, or the variance of its target; None for Hellinger distance.
+        Entropy or Gini impurity of the node, or the variance of its target; None for Hellinger distance and for
+        deviances.
     order : str
         What features are compared by: "gain", "gain ratio" or "S-value".
     classes : tuple

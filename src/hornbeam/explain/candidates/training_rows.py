@@ -63,7 +63,7 @@ def grower_of(tree: Tree, criterion: str = "auto") -> Grower:
 
     Those of the default if it was taught, with its constraints, or if Hornbeam did not grow it.
     """
-    known = [one.value for one in Criterion if (one is Criterion.SQUARED_ERROR) == tree.is_regression]
+    known = [one.value for one in Criterion if one.is_numeric == tree.is_regression]
     check_choice("criterion", criterion, ("auto", *known))
     grower = (REGRESSION_PRESETS if tree.is_regression else PRESETS)["default"].grower
     for step in reversed(tree.history):

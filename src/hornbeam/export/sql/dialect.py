@@ -31,7 +31,8 @@ class Dialect:
     """The properties of a database that matter for a tree; `name` is that of sqlglot.
 
     `folds_case`: column names are compared without regard to case. `materializes`: ``AS MATERIALIZED`` is supported.
-    `splits_names`: a dot splits a quoted name.
+    `splits_names`: a dot splits a quoted name. `text`: the types to which text is cast, one after the other, so that it
+    compares by every character; bytes where text is compared without regard to case or to spaces at its end.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Dialect:
     folds_case: bool = True
     materializes: bool = False
     splits_names: bool = False
+    text: tuple[str, ...] = ("text",)
 
     def number(self, value: float) -> exp.Expression:
         """Write a finite number so that the database reads the same float64."""
@@ -74,7 +76,7 @@ class Dialect:
     def literal(self, value: Category) -> exp.Expression:
         """Write a category: text, a number or a boolean."""
         if isinstance(value, str):
-            return text_literal(value)
+            return self.text_literal(value)
         if isinstance(value, bool):
             return exp.true() if value else exp.false()
         if isinstance(value, int):
@@ -97,7 +99,7 @@ class Dialect:
             if self.name == "sqlite":
                 # The collation of a column might make 'a' equal to 'A'; an expression has no collation.
                 return exp.DPipe(this=column, expression=exp.Literal.string(""))
-            return exp.cast(column, "text")
+            return self._compared(column)
         if kinds == {bool}:
             return column
         if any(isinstance(value, int) and abs(value) > _EXACT_INTEGERS for value in feature.categories):
@@ -120,14 +122,33 @@ class Dialect:
                 f"{feature.kind.capitalize()} feature {feature.name!r} has two categories that are the same as "
                 "text, and a column of text cannot tell them apart. Merge them, or rename one of them."
             )
-        return [text_literal(text) for text in texts]
+        literals = [self.text_literal(text) for text in texts]
+        return [self._compared(one) for one in literals] if self.name == "tsql" else literals
 
     def labels(self, classes: tuple[Label, ...]) -> list[exp.Expression]:
         """Write the classes: as text, whole numbers or booleans if all of them are, else all as text."""
         for kind in (str, bool, int):
             if all(type(label) is kind for label in classes):
                 return [self.literal(label) for label in classes]  # type: ignore[arg-type]
-        return [text_literal(str(label)) for label in classes]
+        return [self.text_literal(str(label)) for label in classes]
+
+    def text_literal(self, text: str) -> exp.Expression:
+        """Write text; a zero character, which ends text in some databases, as CHR(0), or refuse it."""
+        if self.text == ("text",):
+            return text_literal(text)
+        check_text(text)
+        if "\0" in text:
+            raise ExportError(
+                f"A category, class or rule holds a zero character, which text of {self.name} does not. Replace it in "
+                "the data."
+            )
+        return exp.National(this=text) if self.name == "tsql" else exp.Literal.string(text)
+
+    def _compared(self, text: exp.Expression) -> exp.Expression:
+        """Cast text so that it compares by every character."""
+        for kind in self.text:
+            text = exp.cast(text, exp.DataType.build(kind, dialect=self.name))
+        return text
 
 
 DIALECTS = {
@@ -136,11 +157,14 @@ DIALECTS = {
         Dialect("bigquery", Nan.TESTED, splits_names=True),
         Dialect("databricks", Nan.EQUAL),
         Dialect("duckdb", Nan.EQUAL, materializes=True),
+        Dialect("mysql", Nan.NEVER, text=("char", "binary")),
         Dialect("postgres", Nan.EQUAL, folds_case=False, materializes=True),
+        Dialect("redshift", Nan.EQUAL, text=("varchar(65535)",)),
         Dialect("snowflake", Nan.EQUAL, folds_case=False),
         Dialect("spark", Nan.EQUAL),
         Dialect("sqlite", Nan.NEVER, materializes=True),
         Dialect("trino", Nan.TESTED),
+        Dialect("tsql", Nan.NEVER, text=("nvarchar(max)", "varbinary(max)")),
     )
 }
 
@@ -149,8 +173,8 @@ def find_dialect(dialect: Any) -> Dialect:
     """Find a dialect by its name."""
     if not isinstance(dialect, str) or dialect not in DIALECTS:
         raise ParameterError(
-            f"dialect is {dialect!r}, expected one of {', '.join(DIALECTS)}. Databases that compare text "
-            "without regard to case, or without NULL, would take one category for another."
+            f"dialect is {dialect!r}, expected one of {', '.join(DIALECTS)}. Use the one that is nearest to your "
+            "database, and compare some rows with predict_proba."
         )
     return DIALECTS[dialect]
 

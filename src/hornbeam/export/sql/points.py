@@ -12,7 +12,7 @@ from sqlglot import exp
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.export.point_terms import HALF, CardPoints, LevelPoints, PointTerm, RampPoints
-from hornbeam.export.sql.dialect import alias, identifier, text_literal
+from hornbeam.export.sql.dialect import alias, identifier
 from hornbeam.export.sql.expressions import SplitExpressions, is_among
 from hornbeam.export.sql.select import probability_names
 from hornbeam.tree.walk import descendants
@@ -106,8 +106,8 @@ def points_select(
         *[alias(loss, f"hornbeam_lost{i}") for i, loss in enumerate(losses)],
     ).from_(based.subquery("based"))
     texts = [
-        _rule(rules),
-        *[text_literal(feature_name(query.tree.schema.names[column])) for column in features],
+        _rule(query, rules),
+        *[query.dialect.text_literal(feature_name(query.tree.schema.names[column])) for column in features],
     ]
     ranks = [alias(_rank(i, len(losses)), f"hornbeam_rank{i}") for i in range(len(losses))]
     ranked = exp.select("*", *ranks).from_(summed.subquery("summed"))
@@ -186,11 +186,12 @@ def _reason(query: SplitExpressions, k: int, texts: list[exp.Expression]) -> exp
     return exp.Case(ifs=ifs)
 
 
-def _rule(rules: Mapping[int, str]) -> exp.Expression:
+def _rule(query: SplitExpressions, rules: Mapping[int, str]) -> exp.Expression:
     """Write the condition of the node where a row stops, as text."""
     ifs = [
         exp.If(
-            this=exp.EQ(this=exp.column("leaf"), expression=exp.Literal.number(node)), true=text_literal(rule)
+            this=exp.EQ(this=exp.column("leaf"), expression=exp.Literal.number(node)),
+            true=query.dialect.text_literal(rule),
         )
         for node, rule in rules.items()
     ]

@@ -24,7 +24,7 @@ _PREDICTED = "hornbeam_predicted"
 _NEVER = -1e300  # the score of a class of probability 0: not every database can write infinity
 _LEAST_POWER = -700.0  # below it the power counts as 0; some databases fail where exp is not a normal number
 _ROUND = 100  # nodes; a database plans one long sum in much more time than several short ones
-_MAX_WAITING = 1_500  # waiting nodes are columns, and SQLite has 2,000 at most
+_MOST_COLUMNS = 1_500  # of a table; SQLite has 2,000 at most, PostgreSQL 1,664
 type _Paths = dict[int, list[int]]
 """Nodes, each with a path to it, from a node for which a table has the share of the row that came there."""
 
@@ -46,19 +46,13 @@ def sloped_tables(query: SplitExpressions, inputs: str, carried: Sequence[str]) 
     distances = [alias(_distance(query, j), f"d{j}") for j in range(n_terms)]
     routed = exp.select(*kept, *read, alias(query.leaf(), "leaf")).from_(inputs)
     scores = tree.schema.number_names if tree.is_regression else [f"s{k}" for k in range(n)]
-    scored = exp.select(
-        *[exp.column(column, _DISTANCES) for column in carried],
-        alias(exp.column("leaf", _DISTANCES), "leaf"),
-        alias(exp.column("terms", _LEAVES), "terms"),
-        *[alias(_score(k, n_terms), name) for k, name in enumerate(scores)],
-    ).from_(_DISTANCES)
-    same_leaf = exp.column("leaf", _LEAVES).eq(exp.column("leaf", _DISTANCES))
     tables: Tables = [
         (_ROUTED, routed),
         (_DISTANCES, exp.select(*_columns(carried), "leaf", *distances).from_(_ROUTED)),
-        _leaves(query, n_terms),
-        (_SCORES, scored.join(_LEAVES, on=same_leaf, join_type="left")),
     ]
+    most = max(_MOST_COLUMNS // n - 1, 1)  # terms of a table, beside the scores
+    for begin in range(0, n_terms, most):
+        tables += _add_terms(query, carried, scores, range(begin, min(begin + most, n_terms)), n_terms)
     if tree.is_regression:
         return tables
     first, *others = _columns(scores)
@@ -80,21 +74,55 @@ def _columns(names: Sequence[str]) -> list[exp.Column]:
     return [exp.column(name) for name in names]
 
 
-def _leaves(query: SplitExpressions, n_terms: int) -> tuple[exp.TableAlias, exp.Expression]:
-    """Write the table of nodes where a row may stop: number of terms, scores, and slopes of each term."""
+def _add_terms(
+    query: SplitExpressions, carried: Sequence[str], scores: Sequence[str], part: range, n_terms: int
+) -> Tables:
+    """Write a table of the slopes of some terms, and a table of the scores to which these terms are added.
+
+    The first has the number of terms and the scores of nodes too; the tables between the first and the last scores
+    carry the distances of the terms that are left.
+    """
+    first, last = part.start == 0, part.stop == n_terms
+    before, after = (
+        _DISTANCES if first else f"{_SCORES}{part.start}",
+        _SCORES if last else f"{_SCORES}{part.stop}",
+    )
+    slopes = _LEAVES if first else f"{_LEAVES}{part.start}"
+    left = [] if last else [f"d{j}" for j in range(part.stop, n_terms)]
+    begin = [_double(f"a{k}", slopes) if first else exp.column(name, before) for k, name in enumerate(scores)]
+    scored = exp.select(
+        *[exp.column(column, before) for column in [*carried, *left]],
+        alias(exp.column("leaf", before), "leaf"),
+        alias(exp.column("terms", slopes if first else before), "terms"),
+        *[
+            alias(reduce(_plus, [_effect(j, k, before, slopes) for j in part], begin[k]), name)
+            for k, name in enumerate(scores)
+        ],
+    ).from_(before)
+    same_leaf = exp.column("leaf", slopes).eq(exp.column("leaf", before))
+    return [
+        _leaves(query, slopes, part),
+        (after, scored.join(slopes, on=same_leaf, join_type="left")),
+    ]
+
+
+def _leaves(query: SplitExpressions, name: str, part: range) -> tuple[exp.TableAlias, exp.Expression]:
+    """Write the table of nodes where a row may stop: number of terms and scores, and slopes of some terms."""
     tree, number = query.tree, query.dialect.number
     n, scores = tree.schema.n_outputs, node_scores(tree)
-    columns = ["leaf", "terms", *[f"a{k}" for k in range(n)]]
-    columns += [f"b{j}_{k}" for j in range(n_terms) for k in range(n)]
+    columns = ["leaf", *(["terms", *[f"a{k}" for k in range(n)]] if part.start == 0 else [])]
+    columns += [f"b{j}_{k}" for j in part for k in range(n)]
     rows: list[exp.Expression] = []
     for node in query.stops():
         terms = tree.path_slopes.terms(node)
-        own = [slope for term in terms for slope in term.slope]
-        cells = [*[max(score, _NEVER) for score in scores[node].tolist()], *own]
-        cells += [0.0] * (len(columns) - 2 - len(cells))
-        whole = [exp.Literal.number(node), exp.Literal.number(len(terms))]
-        rows.append(exp.Tuple(expressions=[*whole, *[number(cell + 0.0) for cell in cells]]))
-    return constant_table(_LEAVES, rows, columns, query.dialect.name)
+        own = [slope for term in terms[part.start : part.stop] for slope in term.slope]
+        whole = [exp.Literal.number(node)]
+        if part.start == 0:
+            whole.append(exp.Literal.number(len(terms)))
+            own = [*[max(score, _NEVER) for score in scores[node].tolist()], *own]
+        own += [0.0] * (len(columns) - len(whole) - len(own))
+        rows.append(exp.Tuple(expressions=[*whole, *[number(cell + 0.0) for cell in own]]))
+    return constant_table(name, rows, columns, query.dialect.name)
 
 
 def _distance(query: SplitExpressions, j: int) -> exp.Expression:
@@ -131,17 +159,17 @@ def _term(query: SplitExpressions, term: Term) -> exp.Expression:
     return exp.Case(ifs=[missing, below, above], default=inside)
 
 
-def _score(k: int, n_terms: int) -> exp.Expression:
-    """Write a score, with its terms added in order."""
-    terms = [
-        exp.Mul(this=_of_leaf(f"b{j}_{k}"), expression=exp.column(f"d{j}", _DISTANCES))
-        for j in range(n_terms)
-    ]
-    return reduce(lambda left, right: exp.Add(this=left, expression=right), terms, _of_leaf(f"a{k}"))
+def _effect(j: int, k: int, distances: str, slopes: str) -> exp.Expression:
+    """Write what the j-th term of a path adds to a score."""
+    return exp.Mul(this=_double(f"b{j}_{k}", slopes), expression=exp.column(f"d{j}", distances))
 
 
-def _of_leaf(column: str) -> exp.Expression:
-    return exp.cast(exp.column(column, _LEAVES), "double")
+def _plus(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    return exp.Add(this=left, expression=right)
+
+
+def _double(column: str, table: str) -> exp.Expression:
+    return exp.cast(exp.column(column, table), "double")
 
 
 def _power(query: SplitExpressions, k: int) -> exp.Expression:
@@ -153,7 +181,7 @@ def _power(query: SplitExpressions, k: int) -> exp.Expression:
 
 def _probability(k: int, n: int) -> exp.Expression:
     powers: list[exp.Expression] = [exp.column(f"e{j}") for j in range(n)]
-    total = reduce(lambda left, right: exp.Add(this=left, expression=right), powers)
+    total = reduce(_plus, powers)
     none = exp.If(
         this=exp.EQ(this=exp.column("terms"), expression=exp.Literal.number(0)), true=exp.column(f"s{k}")
     )
@@ -214,9 +242,9 @@ def _rounds(onward: Mapping[int, Collection[int]]) -> Iterator[tuple[_Paths, _Pa
                 stops[node] = [*path, node]
             todo += [[*path, to] for to in sorted(onward.get(node, ()), reverse=True) if to != node]
         waiting = {path[-2]: path[:-1] for path in todo}
-        if len(waiting) > _MAX_WAITING:
+        if len(waiting) > _MOST_COLUMNS:
             raise ExportError(
-                f"Missing values go to every child on {len(waiting)} levels at a time, expected {_MAX_WAITING} at "
+                f"Missing values go to every child on {len(waiting)} levels at a time, expected {_MOST_COLUMNS} at "
                 "most: prune the tree, or grow it with missing='own' or missing='learned'."
             )
         yield stops, waiting

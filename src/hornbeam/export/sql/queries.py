@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hornbeam.errors import ParameterError, import_extra
+from hornbeam.errors import ExportError, ParameterError, import_extra
 from hornbeam.export.point_terms import CardPoints
 from hornbeam.tree import Condition
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.unwrap import HasTree, with_quantiles
+
+_TEMPLATE = re.compile(r"\{[{%#]")
 
 
 def to_sql(
@@ -27,9 +30,11 @@ def to_sql(
     ----------
     model : Tree, or fitted TreeClassifier or TreeRegressor
     table : str or sequence of str, default "rows"
-        The table to read, or its schema and name: ``("main", "rows")``.
+        The table to read, or its schema and name: ``("main", "rows")``. A text in double braces, such as
+        ``"{{ ref('loans') }}"``, is a reference of dbt and is written as it is.
     dialect : str, default "duckdb"
-        One of bigquery, databricks, duckdb, postgres, snowflake, spark, sqlite and trino.
+        One of bigquery, databricks, duckdb, mysql (also MariaDB), postgres, redshift, snowflake, spark, sqlite, trino
+        and tsql (SQL Server).
     keep : sequence of str
         Columns of the table to carry over into the result, such as its key.
     columns : mapping from feature to column, optional
@@ -50,8 +55,8 @@ def to_sql(
     Raises
     ------
     ExportError
-        If two tested columns differ only in case and the database ignores case, if a name is empty, or if missing
-        values go to every child on more than 1,500 levels at a time.
+        If two tested columns differ only in case and the database ignores case, if a name is empty, if missing values
+        go to every child on more than 1,500 levels at a time, or if text beside a reference would be a template of dbt.
     MissingExtraError
         Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
 
@@ -134,7 +139,7 @@ def _write(
     from hornbeam.export.sql.dialect import find_dialect
     from hornbeam.export.sql.expressions import SplitExpressions
     from hornbeam.export.sql.points import points_select, term_columns
-    from hornbeam.export.sql.select import select_statement
+    from hornbeam.export.sql.select import is_reference, select_statement
 
     query = SplitExpressions(tree, find_dialect(dialect))
     parts = (table,) if isinstance(table, str) else table
@@ -148,7 +153,20 @@ def _write(
     select = select_statement(query, tuple(parts), keep, columns or {}, terms)
     if card is not None:
         select = points_select(query, select, keep, card, reasons)
-    return select.sql(dialect=dialect, pretty=True, copy=False)
+    written: str = select.sql(dialect=dialect, pretty=True, copy=False)
+    references = list(filter(is_reference, parts))
+    if references and _TEMPLATE.search(_without(written, references)):
+        raise ExportError(
+            "A name, category or class holds {{, {% or {#, which dbt would read as part of its template. Name the "
+            "table instead of a reference, or rename what holds them."
+        )
+    return written
+
+
+def _without(text: str, parts: Iterable[str]) -> str:
+    for part in parts:
+        text = text.replace(part, "", 1)
+    return text
 
 
 def _are_names(names: Any) -> bool:

@@ -20,6 +20,8 @@ _INPUTS, _ROUTED, _PREDICTIONS = "hornbeam_inputs", "hornbeam_routed", "hornbeam
 _COSTS, _TERMS = "hornbeam_costs", "hornbeam_terms"
 _WORD = re.compile(r"[a-z0-9_]{1,60}", re.ASCII | re.IGNORECASE)  # a name in every database, without quotes
 
+_REFERENCE = re.compile(r"\{\{[^{}]*\}\}")
+
 
 def select_statement(
     query: SplitExpressions,
@@ -70,9 +72,20 @@ def _inputs(
         alias(query.dialect.column(schema.features[f], source(column)), f"x{f}") for f, column in read.items()
     ]
     nothing = [] if kept or tested else [alias(exp.null(), "x")]
-    parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(table)), strict=False))
+    named = map(_table_name, reversed(table))
+    parts = dict(zip(("this", "db", "catalog"), named, strict=False))
     source_table = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
     return exp.select(*kept, *tested, *nothing).from_(source_table)
+
+
+def _table_name(name: str) -> exp.Identifier:
+    """Write the name of a table, quoted; a reference of dbt as it is."""
+    return exp.to_identifier(name, quoted=False) if is_reference(name) else identifier(name)
+
+
+def is_reference(table: str) -> bool:
+    """Whether a name is an expression of dbt in double braces, such as ``{{ ref('loans') }}``."""
+    return _REFERENCE.fullmatch(table) is not None
 
 
 def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:

@@ -111,12 +111,11 @@ def _best_splits_of_block(block: int, cells: Cells, task: CountTask) -> list[_Fo
     for node, table in zip(task.open_nodes, cells, strict=True):
         counted = np.ascontiguousarray(table).reshape(-1)
         bounds = node.node_range.lower, node.node_range.upper
-        allowed = subtree.allowed_features(task.context.spec, node.node_range)
-        mine = None if allowed is None else allowed[first:last]
+        here = subtree.NodeRules.of(task.context.spec, node.node_range).some(first, last)
         with subtree.as_data_error(*OTHER_ROWS):
             node_cells, variance = _cells_and_variance(counted, spec, node)
             best = levelwise.best_per_feature(
-                node_cells, spec, node.counts, node.n_rows, *bounds, variance, allowed=mine
+                node_cells, spec, node.counts, node.n_rows, *bounds, variance, here
             )
         likely = [
             ChosenSplit(split, *subtree.children_totals(node_cells, split, spec)) for split in best.splits
@@ -142,8 +141,8 @@ def _cells_and_variance(counted: Cells, spec: GrowthSpec, node: OpenNode) -> tup
 def _choose(node: OpenNode, results: Sequence[_Found], spec: GrowthSpec) -> ChosenSplit | None:
     """Choose the best split among the features of all blocks, in their order."""
     numbers = np.concatenate([found.numbers for found in results])
-    variance, allowed = results[0].variance, subtree.allowed_features(spec, node.node_range)
-    winner = levelwise.choose_split(numbers, spec, node.counts, node.n_rows, variance, allowed=allowed)
+    variance, here = results[0].variance, subtree.NodeRules.of(spec, node.node_range)
+    winner = levelwise.choose_split(numbers, spec, node.counts, node.n_rows, variance, here)
     likely = {chosen.split.feature: chosen for found in results for chosen in found.likely}
     return None if winner < 0 else likely[winner]
 

@@ -18,9 +18,17 @@ from hornbeam.data.weights import ClassFactors
 from hornbeam.errors import DataError
 from hornbeam.growing.category_order import order_by_level
 from hornbeam.growing.criterion import Missing
-from hornbeam.growing.search import RowTotals, Search, make_spec, weigh_classes
+from hornbeam.growing.search import (
+    RowTotals,
+    Search,
+    class_weights,
+    loss_of_counts,
+    loss_of_sums,
+    make_spec,
+    weigh_classes,
+)
 from hornbeam.growing.settings import GrowthSettings
-from hornbeam.kernels import subtree
+from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
 from hornbeam.typing import Counts, Floats, Indices
 
@@ -78,7 +86,7 @@ def _summarise(
     for partition in partitions:
         rows = source.read(partition)
         subtree.check_rows(rows, spec)
-        total[:-4] += _sums(rows) if spec.sums else _class_weights(rows, spec.n_classes)
+        total[:-4] += _sums(rows) if spec.sums else class_weights(rows, spec.n_classes)
         rounded = spec.sums and NumericTarget.rounding(rows.weight, unit) > 0
         total[-4:] += rows.n_rows * np.array([1, rows.weight is not None, rows.codes.itemsize > 1, rounded])
     return [total]
@@ -91,14 +99,6 @@ def _sums(rows: Rows) -> Counts:
         )
     weight = rows.n_rows if rows.weight is None else rows.weight.sum()
     return np.array([weight, rows.numerator.sum()], dtype=np.int64)
-
-
-def _class_weights(rows: Rows, n_classes: int) -> Counts:
-    if rows.weight is None:
-        return np.bincount(rows.label, minlength=n_classes)
-    weight = np.zeros(n_classes, dtype=np.int64)
-    np.add.at(weight, rows.label, rows.weight)
-    return weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +142,8 @@ def search_source(
 ) -> SourceSearch:
     """Find what `hornbeam.growing.search.search_table` finds for rows in memory.
 
-    One pass, two or three with class weights, one more if rows may be divided, and one for an order of categories.
+    One pass, two or three with class weights, one more if rows may be divided, one for prices of features and a numeric
+    target, and one for an order of categories.
     """
     spec, step = make_spec(settings, schema, bins), units.item(0)
     summary = summarise_rows(source, spec, engine, step)
@@ -159,9 +160,25 @@ def search_source(
     if schema.is_regression:
         totals = totals._replace(numerator_unit=units.item(1), rounding=summary.rounding)
     search = Search.of(settings, spec, totals, factors)
+    if settings.feature_costs is not None and schema.is_regression:
+        [parts] = engine.reduce(_squares, rows.partitions(), rows)
+        variance = levelwise.variance_of_squares(parts, search.spec, summary.counts)
+        sums = summary.counts.tolist()
+        search.set_price_unit(settings, loss_of_sums(settings.criterion, search.spec, variance, *sums))
+    elif settings.feature_costs is not None:
+        search.set_price_unit(settings, loss_of_counts(settings.criterion, summary.counts))
     if settings.compares_all_rows:
         search = replace(search, spec=order_by_level(rows, search.spec, engine))
     return SourceSearch(search, rows, summary)
+
+
+def _squares(partitions: Sequence[Partition], source: EncodedSource) -> list[Counts]:
+    """Task: the sum of the squares of a numeric target, in parts that add up."""
+    parts = np.zeros(levelwise.SQUARE_PARTS, dtype=np.int64)
+    for partition in partitions:
+        rows = source.read(partition)
+        levelwise.add_squares(rows, np.zeros(rows.n_rows, np.int32), np.zeros(1, np.int32), parts)
+    return [parts]
 
 
 def _class_factors(

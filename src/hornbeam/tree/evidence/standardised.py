@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.elementary import log
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.several import roots
 from hornbeam.tree.tree import Tree
@@ -15,6 +16,9 @@ from hornbeam.tree.walk import n_roots
 from hornbeam.typing import Floats
 
 _ROUNDING = 2.0**-26  # relative deviation whose square is lost beside the square of the mean
+_LEAST = 1e-9  # of the mean of all rows: the least prediction that a deviance distinguishes
+_MOST = 1e150  # a larger ratio of deviation and mean has no square
+LOSSES = ("squared_error", "poisson", "gamma")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,50 @@ class StandardisedTarget:
         scaled: Floats = ((y.T - self.mean) / (np.sqrt(2) * self.deviation)).T
         return scaled
 
+    def dispersion(self, loss: str) -> float | Floats:
+        """Variance of the target divided by that of the distribution of a deviance with the same mean."""
+        ratio = np.minimum(self.deviation / np.where(self.mean > 0, self.mean, 1.0), _MOST)
+        found: Floats = ratio * (self.deviation if loss == "poisson" else ratio)
+        return found
+
+    def relative(self, y: Floats) -> Floats:
+        """Divide means by the mean of all rows; none is 0, so that it has a logarithm."""
+        return np.maximum(y / np.where(self.mean > 0, self.mean, 1.0), _LEAST)
+
+    def expected_losses(self, y: Floats, loss: str) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return four numbers of each prediction y: x, a, b and c.
+
+        A row of a node whose mean, in the same scale, is x has the expected loss ``a + b * x`` if another prediction
+        with these a and b is made for it, and c if its own mean is predicted. Losses are half deviances divided by the
+        dispersion of all rows: near the mean of all rows they are the squared losses of `seen`.
+        """
+        if loss == "squared_error":
+            z = self.seen(y)
+            return z, 1 + z * z, -2 * z, 1 - z * z
+        x, ratio = self.relative(y), np.maximum(self.mean, 0.0) / self.deviation
+        scale = ratio * ratio  # over the dispersion, in units of the mean
+        if loss == "poisson":
+            level, slope, own = x, -log(x), x - x * log(x)
+        else:
+            level, slope, own = log(x), 1 / x, 1 + log(x)
+        return x, scale * level, scale * slope, scale * own
+
+    def certainty(self, y: Floats, loss: str) -> Floats:
+        """Return the weight of a row of each mean in least squares that lower a deviance: 1 at the mean of all rows."""
+        x = self.relative(y)
+        return 1 / x if loss == "poisson" else 1 / (x * x)
+
 
 def impurities(tree: Tree, standard: StandardisedTarget) -> Floats:
     """Compute the variance of each node relative to that of all rows; 1 at the root."""
     impurity: Floats = variances(tree.evidence, tree.unit) / (standard.deviation * standard.deviation)
     return impurity
+
+
+def loss_of(tree: Tree) -> str:
+    """Return the loss that the growth of a regression tree lowered, from its history."""
+    grown = [dict(step.parameters).get("criterion") for step in tree.history if step.name == "grow"]
+    return next((loss for loss in LOSSES if loss in grown), LOSSES[0])
 
 
 def expect_classes(tree: Tree, step: str) -> None:

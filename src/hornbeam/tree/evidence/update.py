@@ -18,6 +18,7 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree.evidence.count import Counted, check_schema, count_at_nodes, integer_weights, with_counts
+from hornbeam.tree.evidence.standardised import loss_of
 from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Step, Tree, node_weight
 from hornbeam.tree.walk import evidence_stopping, pull_up
@@ -179,6 +180,11 @@ def _count(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Cou
 
 def _count_regression(tree: Tree, table: Table, values: Floats) -> tuple[Counts, Counts]:
     """Add up rows in the units of the tree instead of those of the table."""
+    if (values < 0).any() and (loss := loss_of(tree)) != "squared_error":
+        raise DataError(
+            f"y has values below 0, and the tree was grown with criterion={loss!r}: expected values of 0 or more. "
+            "Leave out these rows."
+        )
     weight = integer_weights(table, tree.unit.item(0))
     row_weight = np.ones(table.n_rows) if weight is None else weight * tree.unit[0]
     sums = np.stack([row_weight, row_weight * np.abs(values), row_weight * values * values]).sum(axis=1)
