@@ -2,26 +2,30 @@
 A tree of any size
 ==================
 
-Ten leaves with all their words, a hundred on a page, a thousand at a glance: the same call. Where a tree is too large
+Eight leaves with all their words, or a hundred on a page: the same call. Where a tree is too large
 to be read, the parts where few rows come are folded, and the picture says so.
 """
 
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+import pandas as pd
+from signed_documents import DOCS  # the folder of the documentation
+from sklearn.datasets import load_breast_cancer, load_digits
 
 from hornbeam import TreeClassifier
 from hornbeam.plots import TreeDisplay
 
 # %%
-# Ten leaves
-# ----------
-# From left to right: what is asked stands below a branch, the answer that leads on above it. A branch is as wide as
-# many rows take it, and every node has a bar of its class probabilities. The table says what each leaf answers, how
-# sure it is of it, and on how many rows that rests. The dark path is that of one flower.
+# Eight leaves
+# ------------
+# 303 patients of the Cleveland Clinic (UCI, Heart Disease, CC BY 4.0; ``docs/guide/data/heart.csv`` of the repository).
+# From left to right: the tested feature is below a branch, the condition above the next one. The width of a branch is
+# its number of rows, and every node has a bar of its class probabilities. The table has the class of each leaf, its
+# probability, interval and number of rows. The dark path is that of one patient.
 
-iris = load_iris(as_frame=True)
-flowers = TreeClassifier("cart", smoothing="hgs").fit(iris.data, iris.target_names[iris.target])
-TreeDisplay.from_estimator(flowers, highlight=iris.data[70:71])
+X = pd.read_csv(DOCS / "guide" / "data" / "heart.csv")
+y = X.pop("target")
+patients = TreeClassifier(max_depth=3).fit(X, y)
+TreeDisplay.from_estimator(patients, highlight=X[:1])
 plt.show()
 
 # %%

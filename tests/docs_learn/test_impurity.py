@@ -146,14 +146,6 @@ def test_patrons_step_by_step(page, restaurant):
     assert gain(restaurant, "Type") == 0
 
 
-def test_the_gain_of_all_ten_features(page, restaurant):
-    lines = re.findall(r"^ *\d+\*? +(\d\.\d{4})  (\w+) = ", section(page, "All ten features"), re.MULTILINE)
-    assert {name: float(number) for number, name in lines} == {
-        name: round(gain(restaurant, name), 4) for name in features(restaurant)
-    }
-    assert lines[0][1] == max(features(restaurant), key=lambda name: gain(restaurant, name)) == "Patrons"
-
-
 def test_the_second_question(page, restaurant):
     full = branches(restaurant, "Patrons")["Full"]
     lines = re.findall(r"^(\d\.\d{4}) (\w+)$", section(page, "All ten features"), re.MULTILINE)
@@ -164,57 +156,7 @@ def test_the_second_question(page, restaurant):
     assert max(gain(full, name) for name in left) <= float(lines[-1][0]) + 5e-5
 
 
-def test_the_learned_tree(page, restaurant):
-    """Patrons, Hungry, Type and FriSat, in this order, and each leaf has the visits that the tree sends there."""
-    text = section(page, "All ten features")
-    tree = text.split("0) every row\n")[1]
-    assert re.findall(r"\) (\w+) = F |\) (Type) = Thai\n", tree)  # the paths below are found
-    paths, leaves = {}, []
-    for row in re.findall(
-        r"^([│├└─ ]*)\d+\) (\w+) = '?([\w-]+)'?(?: ·+ (\w)  1\.000  (\d+) \w)?$", tree, re.MULTILINE
-    ):
-        indent, name, value, label, n = row
-        depth = len(indent) // 3
-        paths[depth] = (name, value)
-        if label:
-            leaves.append(([paths[at] for at in range(1, depth + 1)], label, int(n)))
-    assert [path[-1][0] for path, *_ in leaves] == [
-        "Hungry",
-        "Type",
-        "Type",
-        "FriSat",
-        "FriSat",
-        "Patrons",
-        "Patrons",
-    ]
-    assert sum(n for *_, n in leaves) == len(restaurant)
-    for path, label, n in leaves:
-        rows = [row for row in restaurant if all(row[name] == value for name, value in path)]
-        assert (len(rows), {row["class"] for row in rows}) == (n, {label})
-
-
-def test_gain_ratios(page, restaurant):
-    text = section(page, "Gain ratio")
-    lines = re.findall(r"^(\d\.\d{3}) / (\d\.\d{3}) = (\d\.\d{3}) (\w+)$", text, re.MULTILINE)
-    assert len(lines) == 4
-    for *numbers, name in lines:
-        sizes = [len(rows) / 12 for rows in branches(restaurant, name).values()]
-        split_information = -sum(p * log2(p) for p in sizes)
-        expected = gain(restaurant, name), split_information, gain(restaurant, name) / split_information
-        assert [float(number) for number in numbers] == pytest.approx(expected, abs=5.1e-4)
-
-
 # ---- pizzas
-
-
-def test_information_of_the_pizzas(page, pizzas):
-    text = section(page, "Try it: nine pizzas")
-    assert Counter(row["class"] for row in pizzas) == {"Bad": 2, "Good": 4, "Great": 3}
-    found = re.search(r"^Info (\S+), Info_Meat (\S+), gain (\S+)$", text, re.MULTILINE).groups()
-    expected = info(pizzas), info_after(pizzas, "Meat"), gain(pizzas, "Meat")
-    assert (
-        [float(number) for number in found] == [round(number, 2) for number in expected] == [1.53, 0.98, 0.55]
-    )
 
 
 def test_the_challenge_question(page, pizzas):
