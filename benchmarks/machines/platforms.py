@@ -2,10 +2,10 @@
 
     python -m benchmarks.machines.platforms WORK                      # every platform; takes hours where it is emulated
     python -m benchmarks.machines.platforms WORK windows python-3.15  # some of them
-    python -m benchmarks.machines.platforms WORK --results            # collect what is in WORK, write the tables
+    python -m benchmarks.machines.platforms WORK --results            # collect what is in WORK, write the table
 
 Each platform is a script of this folder, which makes what it needs in a folder of WORK and ends with `check.py`. The
-lines go to `benchmarks/results/platforms.jsonl`, the tables to README.md and docs/design/0021-same-bits.md. What the
+lines go to `benchmarks/results/platforms.jsonl`, the table to docs/design/0021-same-bits.md. What the
 scripts need is in their first lines; `nox -s platforms -- WORK` runs them all.
 """
 
@@ -19,12 +19,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality.comparison import markdown
-from benchmarks.scale.cost_model import page
+from benchmarks.pages import markdown, read_lines, write_tables
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "platforms.jsonl"
-PAGES = {"platforms": ROOT / "README.md", "runs": ROOT / "docs" / "design" / "0021-same-bits.md"}
+PAGE = ROOT / "docs" / "design" / "0021-same-bits.md"
 
 HERE = "benchmarks/machines"
 _WHEEL = "rm -rf $work/wheels; python -m benchmarks.machines.wheels $work/wheels manylinux-{}"
@@ -53,24 +52,16 @@ def collect(work: Path) -> list[dict[str, Any]]:
 
 def read() -> list[dict[str, Any]]:
     """The committed lines."""
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    return read_lines(RESULTS)
 
 
-def tables(lines: list[dict[str, Any]]) -> dict[str, str]:
-    """The short table of the README, and the one with libraries and compilers."""
-    short = markdown(
-        ["platform", "Python", "digests equal", "tests passed"], [_short(line) for line in lines], 2
-    )
+def table(lines: list[dict[str, Any]]) -> str:
+    """The table with libraries and compilers."""
     head = ["platform", "how", "Python", "NumPy", "scikit-learn", "digests equal", "tests passed", "skipped"]
-    long = markdown(head, [_long(line) for line in lines], 2)
-    return {"platforms": short, "runs": long}
+    return markdown(head, [_row(line) for line in lines], 2)
 
 
-def _short(line: dict[str, Any]) -> list[str]:
-    return [line["platform"], line["python"], _share(line["digests"]), _share(line["tests"])]
-
-
-def _long(line: dict[str, Any]) -> list[str]:
+def _row(line: dict[str, Any]) -> list[str]:
     libraries = [line.get(name, "") for name in ("numpy", "scikit-learn")]
     counts = [_share(line["digests"]), _share(line["tests"]), f"{line['tests'].get('skipped', 0):,}"]
     return [line["platform"], line["how"], line["python"], *libraries, *counts]
@@ -103,10 +94,9 @@ def main() -> int:
             failed.append(name)
     lines = collect(options.work)
     RESULTS.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    for name, table in tables(lines).items():
-        text = PAGES[name].read_text(encoding="utf-8")
-        PAGES[name].write_text(page(text, **{name: table}), encoding="utf-8")
-        print(table, end="\n\n")
+    runs = table(lines)
+    write_tables(PAGE, runs=runs)
+    print(runs)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return int(bool(failed))

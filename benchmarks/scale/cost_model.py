@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.pages import read_lines, write_tables
+
 RESULTS = Path(__file__).parents[1] / "results" / "scale"
 RATES, LOSSES, SCHEDULER = (RESULTS / f"{name}.jsonl" for name in ("rates", "loss", "scheduler"))
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
@@ -46,7 +48,7 @@ class Rates:
 
     @classmethod
     def read(cls, path: Path = RATES, scheduler: Path = SCHEDULER) -> Rates:
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines = read_lines(path)
         levels = [line for line in lines if line.get("work") == "level"]
         single = {
             line["work"]: line["per_second"] for line in lines if line.get("work") not in (None, "level")
@@ -181,21 +183,12 @@ def losses(path: Path = LOSSES) -> str:
     return "\n".join(table)
 
 
-def page(text: str, **computed: str) -> str:
-    """The page with each table between its marks."""
-    for name, lines in computed.items():
-        begin, end = (f"<!-- {name}: {which} -->" for which in ("begin", "end"))
-        before, _, rest = text.partition(begin)
-        text = f"{before}{begin}\n\n{lines}\n\n{end}{rest.partition(end)[2]}"
-    return text
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true", help="put the tables into docs/scale.md")
     computed = {"costs": table(Rates.read()), "losses": losses()}
     if parser.parse_args().write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **computed), encoding="utf-8")
+        write_tables(PAGE, **computed)
     else:
         print("\n\n".join(computed.values()))
 

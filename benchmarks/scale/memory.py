@@ -20,7 +20,8 @@ from shutil import rmtree
 from typing import Any
 
 from benchmarks.output import machine
-from benchmarks.scale.cost_model import PAGE, page
+from benchmarks.pages import write_tables
+from benchmarks.scale.cost_model import PAGE
 from benchmarks.scale.large_files import N_NUMBERS, write
 
 RESULTS = Path(__file__).parents[1] / "results" / "scale" / "memory.jsonl"
@@ -165,7 +166,7 @@ def main() -> None:
         WAYS[options.way](options.scratch)
         return
     if options.write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), memory=table(options.out)), encoding="utf-8")
+        write_tables(PAGE, memory=table(options.out))
         return
     records = []
     for rows in options.rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.pages import page
 from benchmarks.quality import comparison
 
 ROOT = Path(__file__).parents[2]
@@ -13,7 +14,7 @@ def test_the_page_has_the_tables_of_the_files():
     text = comparison.PAGE.read_text(encoding="utf-8")
     tables = comparison.tables()
     assert all(table in text for table in tables.values())
-    assert comparison.page(text, **tables) == text
+    assert page(text, **tables) == text
 
 
 def test_both_tables_of_the_page_have_the_same_default():
@@ -58,8 +59,8 @@ def test_the_prose_quotes_the_studies():
     pruned = comparison.sizes()
     assert "| **the default** | 116 | 29 |" in pruned  # "30 leaves or fewer"
     assert "30 leaves or fewer on half of 144 sets, 116 on the mean" in when_not
-    assert "| 40-5-99 (p = 6e-07) |" in pruned
-    assert "on 99 sets of 144" in page
+    assert "| 42-9-93 (p = 1e-05) |" in pruned
+    assert "on 93 sets of 144" in page
 
 
 def test_pages_have_the_measured_price_of_the_default():
@@ -79,18 +80,18 @@ def test_pages_have_the_measured_price_of_the_default():
     )
 
 
-def test_the_page_has_what_was_measured_again():
+def test_the_prose_has_the_ratios_of_the_speeds():
     page = " ".join(comparison.PAGE.read_text(encoding="utf-8").split())
-    for run in ("100k-2", "100k-5", "1m-2"):
-        grown = comparison.lines(f"speed/grow-{run}-full-again.jsonl")[-1]["seconds"]
-        ours, theirs = grown["hornbeam"], grown["sklearn-entropy"]
-        assert (
-            f"{ours:.2f} for Hornbeam and {theirs:.2f} for scikit-learn: {theirs / ours:.0f} times as fast"
-            in page
-        )
-    row = comparison.lines("speed/predict-single-again.jsonl")[-1]["seconds"]
-    usual, lean = (
-        [1e6 * row[way][of] for of in ("hornbeam", "sklearn-entropy")] for way in ("usual", "lean")
+    theirs, fastest = [], []
+    for run in ("100k-2-full", "100k-5-full", "1m-2-full", "1m-2-depth8"):
+        ratios = comparison.lines(f"speed/grow-{run}.jsonl")[-1]["ratios"]
+        least = min((ratio, name) for name, ratio in ratios.items() if name in comparison.LIBRARIES)
+        fastest.append(f"{least[0]:.2g} times" + (" as long" if not fastest else ""))
+        fastest[-1] += f" ({comparison.LIBRARIES[least[1]].removesuffix(', 1 round')})"
+        theirs.append(f"{ratios.get('sklearn-entropy', 0):.0f} times")
+    first, second, third, _ = theirs
+    assert (
+        f"scikit-learn takes {first} as long as Hornbeam in the first column, {second} in the second" in page
     )
-    assert f"Hornbeam {usual[0]:.0f} µs and scikit-learn {usual[1]:.0f} in the usual way" in page
-    assert f"{lean[0]:.1f} and {lean[1]:.1f} in the leanest" in page
+    assert f"and {third} in the third" in page
+    assert f"{', '.join(fastest[:3])} and {fastest[3]}" in page

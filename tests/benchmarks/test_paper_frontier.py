@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.pages import page
 from benchmarks.quality import paper_frontier
 from benchmarks.quality.comparison import lines
 from benchmarks.quality.studies.families import RECIPES
 from benchmarks.quality.studies.pruners import Grown
 from benchmarks.quality.studies.sets import Fold, StudySet
-from benchmarks.scale.cost_model import page
 from benchmarks.speed.pruning import random_tree
 
 from hornbeam.pruning import BayesRisk, MinimumError

@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib", reason="the command draws figures: it needs th
 
 from benchmarks.data import fetch
 from benchmarks.output import read_csv
+from benchmarks.pages import page
 from benchmarks.quality import paper_hgs
 from benchmarks.quality.studies import paper_claims, paper_methods, paper_tables
 from benchmarks.quality.studies.families import RECIPES
@@ -33,7 +34,7 @@ def paper() -> Paper:
 def test_the_page_has_the_tables_of_the_files(paper):
     text = paper_hgs.PAGE.read_text(encoding="utf-8")
     tables = paper_hgs.tables(paper)
-    assert paper_hgs.page(text, **tables) == text
+    assert page(text, **tables) == text
     assert all(table in text for table in tables.values())
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.pages import page
 from benchmarks.scale import billion_rows, cost_model, fits, memory
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ def test_a_sample_against_all_rows_and_what_travels(tmp_path):
 def test_the_page_has_the_tables_of_the_files():
     text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     assert (
-        cost_model.page(
+        page(
             text,
             costs=cost_model.table(cost_model.Rates.read()),
             losses=cost_model.losses(),
