@@ -2,10 +2,12 @@
 
 import os
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.util import logging
 
 import hornbeam
 
@@ -13,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import demo  # beside this file
 import figures
 import notebooks
+import reference
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import signed_documents
@@ -21,6 +24,9 @@ project = "Hornbeam"
 author = "The Hornbeam developers"
 copyright = author
 version = release = hornbeam.__version__
+about = tomllib.loads(
+    (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+)["project"]
 
 extensions = [
     "mathml",  # beside this file
@@ -33,19 +39,17 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "learn/notebooks"]
-templates_path = [
-    "_templates"
-]  # a class shows its own members, not those scikit-learn gave it
+exclude_patterns = ["_build", "gallery/**.ipynb", "gallery/**.py", "learn/notebooks"]
+templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "autolink"
 nitpicky = False
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings say it in words
-numpydoc_class_members_toctree = False
-numpydoc_show_class_members = True
-numpydoc_show_inherited_class_members = False
+autosummary_context = {"described": reference.described()}
+numpydoc_show_class_members = False  # the page of a class lists what Hornbeam defines
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -69,15 +73,30 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Hornbeam"
+html_logo = html_favicon = "_static/logo.svg"
 html_theme_options = {
+    "logo": {"text": "Hornbeam", "alt_text": ""},
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
+    "secondary_sidebar_items": {
+        "**": ["page-toc", "edit-this-page", "sourcelink"],
+        "index": [],
+    },
     "show_toc_level": 2,
 }
 html_static_path = ["_static"]
 html_css_files = ["hornbeam.css"]
-html_sidebars = {"index": []}
+html_sidebars = {
+    "index": [],
+    "api": ["reference-nav"],
+    "api/generated/*": ["reference-nav"],
+}
+html_context = {
+    "preview": f"{about['urls']['Documentation']}/_static/front/preview.png",
+    "reference_sections": reference.sections(),
+}
 html_copy_source = False
+html_search_scorer = str(Path(__file__).parent / "search_scorer.js")
 # The schema, at the address that it gives itself.
 html_extra_path = ["../src/hornbeam/storage/model-1.schema.json"]
 
@@ -85,15 +104,13 @@ html_extra_path = ["../src/hornbeam/storage/model-1.schema.json"]
 # Pages and build request nothing from the network, except on the docs host, which
 # sets these variables.
 if "READTHEDOCS" in os.environ:
-    pyproject = Path(__file__).parents[1] / "pyproject.toml"
-    urls = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["urls"]
     html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")
     html_theme_options |= {
         "check_switcher": False,
         "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
         "show_version_warning_banner": True,
         "switcher": {
-            "json_url": f"{urls['Homepage']}/en/latest/_static/switcher.json",
+            "json_url": f"{about['urls']['Homepage']}/en/latest/_static/switcher.json",
             "version_match": os.environ.get("READTHEDOCS_VERSION", "latest"),
         },
     }
@@ -127,9 +144,29 @@ def strip_last_lines(_app, doctree):
             block[:] = [nodes.Text(text)]
 
 
+def add_summary(_app, _pagename, _templatename, context, doctree):
+    """Give the template the first paragraph of a page, for search engines and previews of links."""
+    first = doctree and next(doctree.findall(nodes.paragraph), None)
+    text = " ".join(first.astext().split()) if first else about["description"]
+    context["summary"] = textwrap.shorten(text, 200, placeholder=" …")
+
+
+def warn_about_missing_anchors(_app, env):
+    """Warn about methods and properties that no page describes; warnings are errors of the build."""
+    described = env.get_domain("py").objects
+    for kind, members in reference.described().items():
+        for name in members:
+            if f"{kind}.{name}" not in described:
+                logging.getLogger(__name__).warning(
+                    "The reference has no anchor for %s.%s", kind, name
+                )
+
+
 def setup(app):
     demo.write()
     signed_documents.write(Path(__file__).parent / "_static" / "signed")
     figures.write()
     notebooks.write()
     app.connect("doctree-read", strip_last_lines)
+    app.connect("html-page-context", add_summary)
+    app.connect("env-check-consistency", warn_about_missing_anchors)
