@@ -61,6 +61,25 @@ def test_the_table_of_exports_has_functions():
     assert set(functions) <= {*hornbeam.export.__all__, "to_sklearn"}
 
 
+def test_the_counts_of_sources_are_those_of_its_rows():
+    page = (DOCS / "sources.md").read_text(encoding="utf-8")
+    statuses = ("complete", "example", "not built", "context")
+    rows = re.findall(
+        r"^\| ([A-Z])(\d+) \|.*? \| (complete|example|not built|context) \|", page, re.MULTILINE
+    )
+    assert len(rows) == len(re.findall(r"^\| [A-Z]\d+ \|", page, re.MULTILINE)), "a row without a status"
+    counted = []
+    for letter in "HBED":
+        of_document = [(int(number), status) for first, number, status in rows if first == letter]
+        assert [number for number, _ in of_document] == list(range(1, len(of_document) + 1))
+        counted.append(
+            [len(of_document), *([s for _, s in of_document].count(status) for status in statuses)]
+        )
+    counted.append([sum(column) for column in zip(*counted, strict=True)])
+    table = re.findall(r"^\| [^|]*?((?: \| \*{0,2}\d+\*{0,2}){5}) \|$", page, re.MULTILINE)
+    assert [[int(n) for n in re.findall(r"\d+", line)] for line in table] == counted
+
+
 def test_record_21_has_the_number_of_recorded_digests():
     trees, models = (
         sum(map(len, json.loads((ROOT / f"tests/golden/{name}.json").read_text(encoding="utf-8")).values()))

@@ -47,6 +47,10 @@ def test_it_has_the_entry_point_and_the_addresses():
     assert (about["homepage"], about["documentation"]) == (urls["Homepage"], urls["Documentation"])
     assert (about["repository"], about["summary"]) == (urls["Repository"], PROJECT["description"])
     assert about["license"] == PROJECT["license"]
+    files = sorted(
+        str(path.relative_to(ROOT)) for name in PROJECT["license-files"] for path in ROOT.glob(name)
+    )
+    assert about["license_file"] == files
     assert RECIPE["source"]["url"].startswith(f"{urls['Repository']}/archive/")
 
 
