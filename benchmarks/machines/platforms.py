@@ -2,6 +2,7 @@
 
     python -m benchmarks.machines.platforms WORK                      # every platform; takes hours where it is emulated
     python -m benchmarks.machines.platforms WORK windows python-3.15  # some of them
+    python -m benchmarks.machines.platforms WORK --tests tests/golden # recorded digests alone: half an hour on two cores
     python -m benchmarks.machines.platforms WORK --results            # collect what is in WORK, write the table
 
 Each platform is a script of this folder, which makes what it needs in a folder of WORK and ends with `check.py`. The
@@ -27,16 +28,16 @@ PAGE = ROOT / "docs" / "design" / "0021-same-bits.md"
 
 HERE = "benchmarks/machines"
 _WHEEL = "rm -rf $work/wheels; python -m benchmarks.machines.wheels $work/wheels manylinux-{}"
-PLATFORMS = {  # the folder in WORK, and a command that writes its line there
-    "python-3.12": ".ci/run oldest $work",
-    "python-3.13": ".ci/run newest $work",
-    "python-3.14": f"{HERE}/versions.sh $work 3.14",
-    "python-3.15": f"{HERE}/versions.sh $work 3.15",
+PLATFORMS = {  # the folder in WORK, and a command that writes its line there; $tests: some tests in place of its own
+    "python-3.12": ".ci/run oldest $work $tests",
+    "python-3.13": ".ci/run newest $work $tests",
+    "python-3.14": f"{HERE}/versions.sh $work 3.14 $tests",
+    "python-3.15": f"{HERE}/versions.sh $work 3.15 $tests",
     "free-threaded": f"{HERE}/free_threaded.sh $work",
     "manylinux": f"{_WHEEL.format('x86_64')}; {HERE}/minimal_root.sh $work amd64 $work/wheels/*.whl tests/golden",
     "aarch64": f"{_WHEEL.format('aarch64')}; {HERE}/run.sh $work tests arm64 $work/wheels/*.whl",
     "s390x": f"{HERE}/run.sh $work tests s390x",
-    "windows": f"{HERE}/windows.sh $work",
+    "windows": f"{HERE}/windows.sh $work $tests",
 }
 
 
@@ -79,6 +80,7 @@ def main() -> int:
     )
     parser.add_argument("work", type=Path, help="folder for everything that platforms need; kept")
     parser.add_argument("names", nargs="*", help=f"some of {', '.join(PLATFORMS)}")
+    parser.add_argument("--tests", default="", help="these tests, where a platform would run more of them")
     parser.add_argument("--results", action="store_true", help="run nothing, collect results")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - PLATFORMS.keys()):
@@ -89,7 +91,7 @@ def main() -> int:
         print(f"==> {name}", flush=True)
         for earlier in folder.glob("*.json"):  # a run that fails has no line, not that of an earlier run
             earlier.unlink()
-        env = {**os.environ, "work": str(folder)}
+        env = {**os.environ, "work": str(folder), "tests": options.tests}
         if subprocess.run(["bash", "-euc", PLATFORMS[name]], cwd=ROOT, env=env, check=False).returncode:
             failed.append(name)
     lines = collect(options.work)

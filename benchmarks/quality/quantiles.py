@@ -2,13 +2,15 @@
 
 python -m benchmarks.quality.quantiles --data FOLDER --csv benchmarks/results/regression/quantiles.csv
 python -m benchmarks.quality.quantiles --data FOLDER --methods forest,quantile-forest --csv forest.csv
+python -m benchmarks.quality.quantiles --data FOLDER --methods ngboost,linear --csv others.csv
 python -m benchmarks.quality.quantiles --data FOLDER --methods readable --splits 1 --csv readable.csv
 
 FOLDER has UCI sets as Parquet files; without, the sets of scikit-learn and the made-up worlds alone are used. Each of
 four splits trains on half of the rows, at most 1,000, and tests on the others, at most 2,000. `tree` is ours,
 `readable` the preset of this name, `forest` a forest, `leaf` the quantiles of the training rows in the same leaves,
 `lightgbm` a boosted quantile model for each level, `quantile-forest` the forest of the package of this name and
-`ngboost` normal distributions by NGBoost, all three with their defaults. Losses are pinball losses, means over splits;
+`ngboost` normal distributions by NGBoost, all three with their defaults; `linear` is linear quantile regression by
+scikit-learn, without a penalty. Losses are pinball losses, means over splits;
 `crps` is twice their integral over the levels from .05 to .95, by trapezia. `held 80` and `held 90` are the shares of
 test rows in the ranges of 80 and 90 %: conformal ones of ours, else those between two quantiles. Losses are parts of
 the target's deviation, or of its quartile range where the deviation is more than five times that.
@@ -26,6 +28,9 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import iqr
+from sklearn.linear_model import QuantileRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.quality.regression import sets
 from hornbeam import ForestRegressor, TreeRegressor
@@ -93,6 +98,12 @@ def ngboost(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
     return np.stack([predicted.ppf(q) for q in LEVELS], axis=1)
 
 
+def linear(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Quantiles of a linear model per level, of standardised columns, sorted so that they do not cross."""
+    models = (make_pipeline(StandardScaler(), QuantileRegressor(quantile=q, alpha=0.0)) for q in LEVELS)
+    return np.sort(np.stack([model.fit(X, y).predict(new) for model in models], axis=1), axis=1)
+
+
 MODELS = {
     "tree": TreeRegressor,
     "readable": partial(TreeRegressor, "readable"),
@@ -103,6 +114,7 @@ OTHERS = {
     "lightgbm": lightgbm,
     "quantile-forest": quantile_forest,
     "ngboost": ngboost,
+    "linear": linear,
 }
 
 
