@@ -63,7 +63,7 @@ def test_runs_resumes_and_reports(data: Path, tmp_path: Path) -> None:
     assert "60 of 60 tasks to run" in first
     assert first.index("mixed: done") < first.index("two: done"), "smallest sets first"
     (cache / "two" / "cart.3.json").unlink()
-    assert "1 of 60 tasks to run" in study(*run), "only what is missing"
+    assert "1 of 60 tasks to run" in study(*run, "--jobs", "1"), "only what is missing"
 
     assert "2 sets in" in study("report", "smoothing", "--data", data, "--cache", cache, "--out", out)
     with (out / "scores.csv").open() as file:
@@ -84,7 +84,7 @@ def test_reports_without_the_default_tree(data: Path, tmp_path: Path) -> None:
     """Only methods of the HGS paper: no records of the default, and no sentences about it."""
     cache, out = tmp_path / "cache", tmp_path / "out"
     methods = "c4.4/raw,c4.4/hgs-gradient"
-    study("smoothing", "--data", data, "--cache", cache, "--methods", methods)
+    study("smoothing", "--data", data, "--cache", cache, "--methods", methods, "--jobs", "1")
     study("report", "smoothing", "--data", data, "--cache", cache, "--out", out)
     summary = (out / "summary.md").read_text(encoding="utf-8")
     assert "- c4.4/hgs-gradient against c4.4/raw: 2-0-0" in summary

@@ -16,6 +16,7 @@ from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.explain.candidates.list_splits import candidate_splits
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.grower import Grower
+from support.examples import examples
 from support.reference_candidates import check_chosen, check_scan, exactly
 from support.strategies_growing import OF_CLASSES, bins_of, random_table
 
@@ -73,8 +74,8 @@ def in_blocks(table: Table, seed: int) -> tuple[MemorySource, LocalEngine]:
     return MemorySource(table, block=2 + seed % 7), LocalEngine(n_tasks=1 + seed % 3, reverse=bool(seed % 2))
 
 
-def test_three_hundred_tables_equal_the_slow_twin_and_those_of_sources():
-    for seed in range(300):
+def test_tables_equal_the_slow_twin_and_those_of_sources():
+    for seed in range(examples(300).max_examples):
         table = drawn_table(seed, n_rows=4 + seed % 9)
         grower = drawn_grower(seed, table)
         check_scan(table, grower)

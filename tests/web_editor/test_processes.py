@@ -116,7 +116,7 @@ def test_the_refusal_names_the_process_that_has_the_output_and_a_kill_frees_it(t
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("rounds", [5, pytest.param(12, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(9, marks=pytest.mark.long)])
 def test_a_kill_loses_no_edit_that_was_answered(rounds, tmp_path):
     """The session goes on with the last response, or with the edit after it, whose response was not sent."""
     draw = random.Random(rounds)
@@ -129,7 +129,8 @@ def test_a_kill_loses_no_edit_that_was_answered(rounds, tmp_path):
             time.sleep(draw.random() * 0.8)
         finally:
             process.kill()
-            rest = process.communicate()[0]
+            rest = process.stdout.read()  # communicate() would miss lines that readline() has read ahead
+            process.communicate()
         n_before, notes = answers[-1].rstrip("\n").split(" ", 1)
         n_found, found = first.rstrip("\n").split(" ", 1)
         assert abs(int(n_found) - int(n_before)) <= 1
