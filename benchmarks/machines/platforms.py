@@ -82,7 +82,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help=f"some of {', '.join(PLATFORMS)}")
     parser.add_argument("--tests", default="", help="these tests, where a platform would run more of them")
     parser.add_argument("--results", action="store_true", help="run nothing, collect results")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if unknown := sorted(set(options.names) - PLATFORMS.keys()):
         parser.error(f"unknown platforms {', '.join(unknown)}; expected some of {', '.join(PLATFORMS)}")
     failed = []
