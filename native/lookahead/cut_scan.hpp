@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "growing/path_rules.hpp"
@@ -12,24 +14,66 @@
 
 namespace hornbeam::lookahead {
 
+// Calls `action` with the width of a row of sums as a constant if it is a frequent one, else with 0: a loop of known
+// length takes half the time.
+template <class Action>
+void with_width(int width, Action&& action) {
+    switch (width) {
+        case 2: return action(std::integral_constant<int, 2>{});    // two classes
+        case 4: return action(std::integral_constant<int, 4>{});    // three classes
+        case 5: return action(std::integral_constant<int, 5>{});    // two classes and a term
+        case 9: return action(std::integral_constant<int, 9>{});    // two classes and two terms, or three and one
+        case 14: return action(std::integral_constant<int, 14>{});  // two classes and three terms
+        case 15: return action(std::integral_constant<int, 15>{});  // three classes and two terms
+        default: return action(std::integral_constant<int, 0>{});
+    }
+}
+
+// Adds the sums of a row to the cell of its code of each feature; `known` is their number, or 0.
+template <int known>
+void add_to_cells(const SoftRows& rows, int row, const int64_t* sums, int width, int64_t* cells) {
+    const uint8_t* codes = rows.row(row);
+    if constexpr (known > 0) {
+        std::array<int64_t, known> own;  // stays in registers
+        std::copy_n(sums, known, own.begin());
+        for (int f = 0; f < rows.n_features; ++f) {
+            int64_t* cell = cells + rows.cell(f, codes[f]) * known;
+            for (int i = 0; i < known; ++i) cell[i] += own[i];
+        }
+    } else {
+        for (int f = 0; f < rows.n_features; ++f) {
+            int64_t* cell = cells + rows.cell(f, codes[f]) * width;
+            for (int i = 0; i < width; ++i) cell[i] += sums[i];
+        }
+    }
+}
+
 // The weight and the shares of each code of each feature, and its counted weight.
 inline void count_codes(const SoftRows& rows, RowSpan node, std::vector<int64_t>& counts,
                         std::vector<int64_t>& counted) {
-    const int width = 1 + rows.n_channels;
+    const int channels = rows.n_channels, width = 1 + channels;
     counts.assign(rows.n_cells() * width, 0);
     counted.assign(rows.n_cells(), 0);
-    for (const int row : node) {
-        const uint8_t* codes = rows.row(row);
-        const int32_t* share = rows.shares(row);
-        const int64_t weight = rows.weight[row];
-        for (int f = 0; f < rows.n_features; ++f) {
-            const int64_t cell = rows.cell(f, codes[f]);
-            int64_t* count = &counts[cell * width];
-            counted[cell] += rows.counted[row];
-            count[0] += weight;
-            for (int c = 0; c < rows.n_channels; ++c) count[1 + c] += share[c];
+    with_width(width, [&](auto known) {
+        std::array<int64_t, known + 1> sums;
+        for (const int row : node) {
+            const uint8_t* codes = rows.row(row);
+            const int32_t* share = rows.shares(row);
+            const int64_t weight = rows.weight[row];
+            if constexpr (known > 0) {
+                sums[0] = weight;
+                std::copy_n(share, known - 1, sums.begin() + 1);
+                add_to_cells<known>(rows, row, sums.data(), width, counts.data());
+            }
+            for (int f = 0; f < rows.n_features && known == 0; ++f) {
+                int64_t* count = &counts[rows.cell(f, codes[f]) * width];
+                count[0] += weight;
+                for (int c = 0; c < channels; ++c) count[1 + c] += share[c];
+            }
+            const int64_t part = rows.counted[row];
+            for (int f = 0; f < rows.n_features && part > 0; ++f) counted[rows.cell(f, codes[f])] += part;
         }
-    }
+    });
 }
 
 class CutScan {
@@ -108,14 +152,12 @@ class CutScan {
     void sum_moments(RowSpan node) {
         moments_.assign(rows_.n_cells() * width_, 0);
         row_.resize(width_);
-        for (const int row : node) {
-            sums_of_row(rows_, model_.terms, row, row_.data());
-            const uint8_t* codes = rows_.row(row);
-            for (int f = 0; f < rows_.n_features; ++f) {
-                int64_t* sum = &moments_[rows_.cell(f, codes[f]) * width_];
-                for (int i = 0; i < width_; ++i) sum[i] += row_[i];
+        with_width(width_, [&](auto known) {
+            for (const int row : node) {
+                sums_of_row(rows_, model_.terms, row, row_.data());
+                add_to_cells<known>(rows_, row, row_.data(), width_, moments_.data());
             }
-        }
+        });
     }
 
     static void add(const int64_t* from, std::vector<int64_t>& to) {

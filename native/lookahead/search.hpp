@@ -42,7 +42,16 @@ class Completion {
   public:
     Completion(const SoftRows& rows, CutScan& scan, const LeafRules& leaf, const SearchRules& rules,
                std::vector<int> members, int budget, int depth, PathRules::Allowed allowed) {
-        grow(rows, scan, leaf, rules, members, std::max(2, rules.overgrowth * budget), depth, std::move(allowed));
+        grow(rows, scan, leaf, rules, members, most_leaves(budget, rules), depth, std::move(allowed));
+        choose_subtrees(budget);
+    }
+
+    // Leaves what a completion of a smaller budget has: growing it ends sooner, and is the same until then.
+    void limit(int budget, const SearchRules& rules) {
+        const int n = 2 * most_leaves(budget, rules) - 1;
+        if (static_cast<int>(nodes_.size()) > n) nodes_.resize(n);
+        for (Node& node : nodes_)
+            if (node.first_child >= n) node.first_child = -1;
         choose_subtrees(budget);
     }
 
@@ -70,11 +79,13 @@ class Completion {
         PathRules::Allowed allowed;
     };
 
+    static int most_leaves(int budget, const SearchRules& rules) { return std::max(2, rules.overgrowth * budget); }
+
     void grow(const SoftRows& rows, CutScan& scan, const LeafRules& leaf, const SearchRules& rules,
               std::vector<int>& members, int max_leaves, int depth, PathRules::Allowed allowed) {
-        const auto add = [&](RowSpan span, int depth, PathRules::Allowed allowed) {
+        const auto add = [&](RowSpan span, int depth, PathRules::Allowed allowed, bool last = false) {
             const LeafModel model = scan.leaf(span);
-            const bool open = depth < rules.max_depth && model.weight >= 2 * leaf.min_weight;
+            const bool open = !last && depth < rules.max_depth && model.weight >= 2 * leaf.min_weight;
             const SoftSplit split = open ? scan.best(span, allowed) : SoftSplit();
             nodes_.push_back({span, depth, -1, model.explained, split, std::move(allowed)});
         };
@@ -92,8 +103,9 @@ class Completion {
             nodes_[next].first_child = static_cast<int>(nodes_.size());
             const RowSpan left = partition(rows, node.rows, node.split);
             const PathRules::Allowed below = rules.below(node.allowed, node.split);
-            add(left, node.depth + 1, below);
-            add({left.last, node.rows.last}, node.depth + 1, below);
+            const bool last = leaves + 1 == max_leaves;
+            add(left, node.depth + 1, below, last);
+            add({left.last, node.rows.last}, node.depth + 1, below, last);
         }
     }
 
@@ -130,7 +142,8 @@ class Search {
 
     // The splits of the tree in preorder; a leaf is a split without a feature.
     std::vector<SoftSplit> run(std::vector<int> members, int budget) {
-        return solve(members, budget, 0, rules_.root()).splits;
+        const Completion greedy = complete(*scans_[0], members, budget, 0, rules_.root());
+        return solve(greedy, members, budget, 0, rules_.root()).splits;
     }
 
   private:
@@ -142,6 +155,7 @@ class Search {
     struct Division {
         double explained = -1;
         int to_left = 0;
+        std::unique_ptr<Completion> below, beside;
     };
 
     Completion complete(CutScan& scan, std::vector<int> members, int budget, int depth,
@@ -149,8 +163,9 @@ class Search {
         return Completion(rows_, scan, leaf_, rules_, std::move(members), budget, depth, std::move(allowed));
     }
 
-    Solution solve(std::vector<int>& members, int budget, int depth, const PathRules::Allowed& allowed) {
-        const Completion greedy = complete(*scans_[0], members, budget, depth, allowed);
+    // `greedy`: the completion of the node.
+    Solution solve(const Completion& greedy, std::vector<int>& members, int budget, int depth,
+                   const PathRules::Allowed& allowed) {
         Solution solution{greedy.explained(budget), {}};
         greedy.walk(budget, [&](const SoftSplit& split) { solution.splits.push_back(split); });
         if (budget <= 2 || depth >= rules_.max_depth || rules_.n_candidates == 0) return solution;
@@ -159,7 +174,7 @@ class Search {
         scans_[0]->leaf(node);
         const std::vector<SoftSplit> candidates =
             scans_[0]->candidates(node, allowed, rules_.per_feature, rules_.apart, rules_.n_candidates);
-        const std::vector<Division> divisions = compare(candidates, members, budget, depth, allowed);
+        std::vector<Division> divisions = compare(candidates, members, budget, depth, allowed);
         size_t best = 0;
         for (size_t i = 1; i < divisions.size(); ++i)
             if (divisions[i].explained > divisions[best].explained) best = i;
@@ -169,8 +184,12 @@ class Search {
         auto [left, right] = divide(members, candidates[best]);
         const int to_left = divisions[best].to_left;
         const PathRules::Allowed allowed_below = rules_.below(allowed, candidates[best]);
-        const Solution below = solve(left, to_left, depth + 1, allowed_below),
-                       beside = solve(right, budget - to_left, depth + 1, allowed_below);
+        const auto solve_part = [&](Completion& part, std::vector<int>& rows, int leaves) {
+            part.limit(leaves, rules_);
+            return solve(part, rows, leaves, depth + 1, allowed_below);
+        };
+        const Solution below = solve_part(*divisions[best].below, left, to_left),
+                       beside = solve_part(*divisions[best].beside, right, budget - to_left);
         if (below.explained + beside.explained <= solution.explained) return solution;
         solution = {below.explained + beside.explained, {candidates[best]}};
         for (const Solution* part : {&below, &beside})
@@ -186,13 +205,17 @@ class Search {
             for (size_t i = member; i < candidates.size(); i += team_.size()) {
                 auto [left, right] = divide(members, candidates[i]);
                 const PathRules::Allowed allowed_below = rules_.below(allowed, candidates[i]);
-                const Completion below =
-                                     complete(*scans_[member], std::move(left), budget - 1, depth + 1, allowed_below),
-                                 beside =
-                                     complete(*scans_[member], std::move(right), budget - 1, depth + 1, allowed_below);
+                const auto completed = [&](std::vector<int>& rows) {
+                    return std::make_unique<Completion>(
+                        complete(*scans_[member], std::move(rows), budget - 1, depth + 1, allowed_below));
+                };
+                Division& division = divisions[i];
+                division.below = completed(left);
+                division.beside = completed(right);
                 for (int to_left = 1; to_left < budget; ++to_left) {
-                    const double sum = below.explained(to_left) + beside.explained(budget - to_left);
-                    if (sum > divisions[i].explained) divisions[i] = {sum, to_left};
+                    const double sum =
+                        division.below->explained(to_left) + division.beside->explained(budget - to_left);
+                    if (sum > division.explained) division.explained = sum, division.to_left = to_left;
                 }
             }
         });
