@@ -54,11 +54,10 @@ struct MatrixSource {
     int32_t code(Lane, int32_t) const { return kUnseenCode; }
 
     // Splits read the columns of a row in an order that no hardware prefetcher predicts.
-    void prefetch(int64_t row, int64_t count) const {
+    void prefetch(int64_t row) const {
         constexpr int64_t kLine = 8, kWidest = 64;  // doubles
-        if (n_columns > kWidest || row + count > n_rows) return;
-        for (int64_t i = row; i < row + count; ++i)
-            for (int64_t column = 0; column < n_columns; column += kLine) hornbeam::prefetch(lane(i) + column);
+        if (n_columns > kWidest || row >= n_rows) return;
+        for (int64_t column = 0; column < n_columns; column += kLine) hornbeam::prefetch(lane(row) + column);
     }
 };
 
@@ -78,7 +77,7 @@ struct ColumnSource {
     int32_t code(Lane row, int32_t feature) const {
         return static_cast<const int32_t*>(columns[feature].data)[row * columns[feature].step];
     }
-    void prefetch(int64_t, int64_t) const {}
+    void prefetch(int64_t) const {}
 };
 
 class Router {
@@ -107,13 +106,13 @@ class Router {
     // The nodes where rows begin .. end stop.
     template <class Source>
     void stops(const Source& source, int64_t begin, int64_t end, int32_t* out) const {
-        nominal_ ? walk<Source, false>(source, begin, end, out) : walk<Source, true>(source, begin, end, out);
+        walk(source, end - begin, [=](int64_t i) { return begin + i; }, [](int64_t) { return 0; }, out);
     }
 
     // The nodes where some rows stop: row rows[i] from node start[i].
     template <class Source>
     void ends(const Source& source, const int64_t* rows, const int32_t* start, int64_t n, int32_t* out) const {
-        for (int64_t i = 0; i < n; ++i) out[i] = stop(source, source.lane(rows[i]), start[i]);
+        walk(source, n, [=](int64_t i) { return rows[i < n ? i : n - 1]; }, [=](int64_t i) { return start[i]; }, out);
     }
 
     // The row of `belief` of the node where each of rows begin .. end stops; `weight`, the evidence of the nodes, is
@@ -174,14 +173,24 @@ class Router {
         return at.first_child + static_cast<uint32_t>(std::isgreater(value, at.threshold));
     }
 
-    template <class Source, bool all_numeric>
-    void walk(const Source& source, int64_t begin, int64_t end, int32_t* out) const {
-        int64_t row = begin;
-        for (; row + kLanes <= end; row += kLanes, out += kLanes) {
-            uint32_t node[kLanes] = {};
+    // The node where each of n rows stops: the i-th is `row_at(i)` and begins at the node `start_at(i)`. Rows after the
+    // n-th are only prefetched.
+    template <class Source, class RowAt, class StartAt>
+    void walk(const Source& source, int64_t n, RowAt row_at, StartAt start_at, int32_t* out) const {
+        nominal_ ? walk<false>(source, n, row_at, start_at, out) : walk<true>(source, n, row_at, start_at, out);
+    }
+
+    template <bool all_numeric, class Source, class RowAt, class StartAt>
+    void walk(const Source& source, int64_t n, RowAt row_at, StartAt start_at, int32_t* out) const {
+        int64_t i = 0;
+        for (; i + kLanes <= n; i += kLanes, out += kLanes) {
+            uint32_t node[kLanes];
             typename Source::Lane lane[kLanes];
-            for (int j = 0; j < kLanes; ++j) lane[j] = source.lane(row + j);
-            source.prefetch(row + kAhead, kLanes);
+            for (int j = 0; j < kLanes; ++j) {
+                node[j] = static_cast<uint32_t>(start_at(i + j));
+                lane[j] = source.lane(row_at(i + j));
+            }
+            for (int j = 0; j < kLanes; ++j) source.prefetch(row_at(i + kAhead + j));
             for (int32_t level = 0; level < depth_; ++level) {
                 uint32_t moved = 0;
                 for (int j = 0; j < kLanes; ++j) {
@@ -193,7 +202,7 @@ class Router {
             }
             for (int j = 0; j < kLanes; ++j) out[j] = static_cast<int32_t>(node[j]);
         }
-        for (; row < end; ++row) *out++ = stop(source, source.lane(row));
+        for (; i < n; ++i) *out++ = stop(source, source.lane(row_at(i)), start_at(i));
     }
 
     // Whether a row that stopped at `node` is missing a value that goes to every child.

@@ -199,7 +199,17 @@ class Recipe(RecipeFitter):
             tree = _apply(self.smoother, tree)
         # Raw frequencies may break a constraint too: the grower keeps it for rows with their class weights.
         monotone = self.grower.monotonic_cst
-        return apply_to_each(Monotone(monotone), tree) if monotone is not None and any(monotone) else tree
+        return apply_to_each(Monotone(monotone), tree) if monotone is not None and self.is_monotone else tree
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether there are monotone constraints, which smoothing restores."""
+        return any(self.grower.monotonic_cst or ())
+
+    def reads_values(self, table: Table) -> bool:
+        """Whether growing and pruning read values of rows, besides codes: to count rows again at the nodes."""
+        weighted, forced = table.class_weight is not None, self.grower.forced_splits is not None
+        return table.schema.is_regression or weighted or forced or uses_rows(self.pruner)
 
     def prune(self, tree: Tree, table: Table | None = None) -> Tree:
         """Prune a grown tree; a pruner that uses the rows it was grown from gets `table`."""

@@ -71,9 +71,15 @@ class CanonicalRows:
         rows = first_units(unit_ranks(self.row_hash, self.table), n_rows)
         return type(self)(self.encoded.take(rows), self.origin[rows], self.row_hash[rows])
 
-    def sample(self, rows: NDArray[np.intp], weight: Counts | None = None, unit: float = 1.0) -> EncodedTable:
-        """Copy some rows with new weights, in steps of `unit`; None for a weight of 1 each."""
-        table = replace(self.table.take(rows), weight=weight, unit=unit)
+    def sample(
+        self, rows: NDArray[np.intp], weight: Counts | None = None, unit: float = 1.0, *, values: bool = True
+    ) -> EncodedTable:
+        """Copy some rows with new weights, in steps of `unit`; None for a weight of 1 each.
+
+        Without `values` the table of the sample has the first column only, beside the codes of all.
+        """
+        table = self.table if values else replace(self.table, columns=self.table.columns[:1], matrix=None)
+        table = replace(table.take(rows), weight=weight, unit=unit)
         if table.numeric_target is not None:
             table = replace(table, numeric_target=NumericTarget.of(table.numeric_target.values, weight, unit))
         return self.encoded.take(rows, table)

@@ -1,8 +1,8 @@
 """Borrowing with six strengths: the smoother that `hornbeam.tuning.CrossFitted` fits."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -81,16 +81,13 @@ class Borrowing(NamedSmoother):
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
         tree = single_tree(tree)
-        strengths = dict(zip(STRENGTH_NAMES, astuple(self), strict=True))
-        values = np.array(list(strengths.values()), np.float64)
-        if tree.is_regression:
-            standard = StandardisedTarget.of(tree)
-            shares, impurity = standard.of_tree(tree), impurities(tree, standard)
-            share, borrowed = StackedTrees(tree.skeleton.parent, shares, impurity=impurity).predict(values)
-            belief = standard.means(share[:, 1:])
-        else:
-            belief, borrowed = StackedTrees(tree.skeleton.parent, tree.evidence * tree.unit).predict(values)
+        belief, borrowed = BorrowingTree.of(tree).predict(self)
+        strengths = dict(zip(STRENGTH_NAMES, self._strengths, strict=True))
         return with_belief(tree, belief, borrowed, Step.of(self.name, **strengths))
+
+    @property
+    def _strengths(self) -> tuple[float, ...]:
+        return self.scale, self.size, self.depth, self.impurity, self.prior, self.own
 
     def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
         """Each step down the path adds the pseudo-counts from the parent, in units of the node's own rows."""
@@ -99,3 +96,26 @@ class Borrowing(NamedSmoother):
         factor = np.exp(np.clip(self.own * size, -10.0, 12.0))  # with the bounds of the kernel
         counts: Floats = np.diff(tree.borrowed[nodes] * factor, prepend=0.0) / factor[-1]
         return counts
+
+
+class BorrowingTree(NamedTuple):
+    """A tree that is smoothed with several strengths: the logarithms of its counts are computed once."""
+
+    stacked: StackedTrees
+    standard: StandardisedTarget | None
+
+    @classmethod
+    def of(cls, tree: Tree) -> Self:
+        """Prepare a tree, or trees side by side."""
+        parent = tree.skeleton.parent
+        if not tree.is_regression:
+            return cls(StackedTrees(parent, tree.evidence * tree.unit), None)
+        standard = StandardisedTarget.of(tree)
+        return cls(
+            StackedTrees(parent, standard.of_tree(tree), impurity=impurities(tree, standard)), standard
+        )
+
+    def predict(self, borrowing: Borrowing) -> tuple[Floats, Floats]:
+        """Return the belief of every node, and the rows that it borrows."""
+        belief, borrowed = self.stacked.predict(np.array(borrowing._strengths, np.float64))
+        return (belief if self.standard is None else self.standard.means(belief[:, 1:])), borrowed

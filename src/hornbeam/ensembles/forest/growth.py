@@ -12,8 +12,9 @@ from hornbeam.ensembles.forest.bootstrap import Bootstrap, Sample
 from hornbeam.ensembles.forest.out_of_bag import OutOfBag, OutOfBagVotes
 from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
+from hornbeam.smoothing.borrowing import Borrowing, BorrowingTree
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Counts
+from hornbeam.typing import Counts, Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,13 +46,25 @@ class ForestGrowth:
     def grow(self, number: int, out_of_bag: OutOfBag | None = None) -> tuple[Tree, OutOfBagVotes | None]:
         """Grow a tree without smoothing, and predict the rows out of its bag."""
         sample = _all_rows(self.rows) if self.bootstrap is None else self.bootstrap.sample(number)
-        sampled = self.rows.sample(sample.rows, sample.weight, sample.unit)
+        sampled = self.rows.sample(
+            sample.rows, sample.weight, sample.unit, values=self.recipe.reads_values(self.rows.table)
+        )
         grown = self.recipe.grower.grow(sampled, key=child_key(self.seed, number))
         tree = self.recipe.prune(grown, sampled.table)
         if out_of_bag is None:
             return tree, None
-        beliefs = [candidate.smooth(tree).belief for candidate in self.candidates]
-        return tree, out_of_bag.votes(tree, sample.n_left, beliefs)
+        return tree, out_of_bag.votes(tree, sample.n_left, self._beliefs(tree))
+
+    def _beliefs(self, tree: Tree) -> list[Floats]:
+        """Smooth a tree with each candidate; those that borrow share what does not depend on their strengths."""
+        shared, beliefs = None, []
+        for candidate in self.candidates:
+            if type(candidate.smoother) is Borrowing and not candidate.is_monotone:
+                shared = shared or BorrowingTree.of(tree)
+                beliefs.append(shared.predict(candidate.smoother)[0])
+            else:
+                beliefs.append(candidate.smooth(tree).belief)
+        return beliefs
 
 
 @dataclass(slots=True, eq=False)

@@ -13,6 +13,7 @@ from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.kernels.elementary import dot, row_dots
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.several import ends
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
@@ -84,10 +85,14 @@ class OutOfBag:
         """
         copies = np.add.reduceat(n_left[: len(self.distinct)], self.begin)
         distinct = np.flatnonzero(copies)
-        predicted = predict_rows(
-            tree, self.rows.table.take(self.begin[distinct]), node_values=np.hstack(beliefs)
-        ).reshape(len(distinct), *self.total.shape[1:])
-        return OutOfBagVotes(distinct, copies[distinct], predicted)
+        rows, belief = self.begin[distinct], np.hstack(beliefs)
+        if tree.predicts_by_node:
+            stops = ends(tree.skeleton, self.rows.table, rows, np.zeros(len(rows), np.int32))
+            predicted = belief[stops]
+        else:
+            predicted = predict_rows(tree, self.rows.table.take(rows), node_values=belief)
+        shape = len(distinct), *self.total.shape[1:]
+        return OutOfBagVotes(distinct, copies[distinct], predicted.reshape(shape))
 
     def add(self, votes: OutOfBagVotes) -> None:
         """Add the votes of a tree, in any order; a prediction beyond the largest target counts as that."""
