@@ -60,8 +60,17 @@ class SortedRows {
         }
         const uint32_t *keys = keys_of(list), *rows = list_begin(part.side, list);
         Entry* out = entries_.data();
-        for (int64_t i = part.begin; i < part.end; ++i)
-            *out++ = Entry(keys[rows[i]], Entry::one(rows_, first_ + rows[i]));
+        if (part.size() <= cells_of(f)) {
+            for (int64_t i = part.begin; i < part.end; ++i)
+                *out++ = Entry(keys[rows[i]], Entry::one(rows_, first_ + rows[i]));
+            return {entries_.data(), out};
+        }
+        // Rows of the same key are one entry: the scan takes longer than adding them up.
+        for (int64_t i = part.begin; i < part.end; ++i) {
+            const Entry entry(keys[rows[i]], Entry::one(rows_, first_ + rows[i]));
+            if (i > part.begin && out[-1].key == entry.key) out[-1].merge(entry);
+            else *out++ = entry;
+        }
         return {entries_.data(), out};
     }
 
