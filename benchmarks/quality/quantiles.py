@@ -3,7 +3,7 @@
 python -m benchmarks.quality.quantiles --data FOLDER --csv benchmarks/results/regression/quantiles.csv
 python -m benchmarks.quality.quantiles --data FOLDER --methods forest,quantile-forest --csv forest.csv
 python -m benchmarks.quality.quantiles --data FOLDER --methods ngboost,linear --csv others.csv
-python -m benchmarks.quality.quantiles --data FOLDER --methods readable --splits 1 --csv readable.csv
+python -m benchmarks.quality.quantiles --data FOLDER --methods readable --csv readable.csv
 
 FOLDER has UCI sets as Parquet files; without, the sets of scikit-learn and the made-up worlds alone are used. Each of
 four splits trains on half of the rows, at most 1,000, and tests on the others, at most 2,000. `tree` is ours,
