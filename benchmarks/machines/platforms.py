@@ -2,7 +2,7 @@
 
     python -m benchmarks.machines.platforms WORK                      # every platform; takes hours where it is emulated
     python -m benchmarks.machines.platforms WORK windows python-3.15  # some of them
-    python -m benchmarks.machines.platforms WORK --tests tests/golden # recorded digests alone: half an hour on two cores
+    python -m benchmarks.machines.platforms WORK --tests tests/golden # recorded digests alone: half an hour
     python -m benchmarks.machines.platforms WORK --results            # collect what is in WORK, write the table
 
 Each platform is a script of this folder, which makes what it needs in a folder of WORK and ends with `check.py`. The
