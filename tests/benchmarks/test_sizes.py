@@ -5,7 +5,16 @@ import pytest
 from benchmarks.quality.studies import sizes
 from benchmarks.quality.studies.report import Scores
 from benchmarks.quality.studies.sets import Fold, StudySet
-from benchmarks.quality.studies.size_peers import binary, encoded, limit
+from benchmarks.quality.studies.size_peers import (
+    DEPTHS,
+    binary,
+    encoded,
+    limit,
+    linear_tree,
+    linear_trees,
+    n_numbers_of_lmt,
+)
+from sklearn.preprocessing import StandardScaler
 
 from hornbeam import TreeClassifier
 
@@ -16,6 +25,13 @@ RESULTS = sizes.PAGE.parents[2] / "benchmarks" / "results" / "sizes" / "scores.c
 def test_the_guide_has_the_tables_of_the_file(name):
     scores = sizes.part(Scores.read_csv(RESULTS), name == "blind")
     assert sizes.guide_table(scores) in sizes.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_summary_has_the_models_that_can_be_read():
+    scores = Scores.read_csv(RESULTS)
+    text = RESULTS.with_name("summary.md").read_text(encoding="utf-8")
+    for some in (scores, sizes.part(scores, blind=True), sizes.part(scores, blind=False)):
+        assert sizes.peers_table(some) in text
 
 
 def test_tuned_and_blind_sets_are_all_sets():
@@ -64,6 +80,37 @@ def test_numbers_that_a_reader_meets():
     assert sizes._of_tree("x", model, model.predict_proba(X), 0.0).numbers == 1 + 2 + 2 * 2
     three = TreeClassifier(max_leaf_nodes=2).fit(X, y + (X[:, 0] > 1))
     assert sizes._of_tree("x", three, three.predict_proba(X), 0.0).numbers == 1 + 2 * 2
+
+
+def test_numbers_of_a_logistic_model_tree():
+    """A cut, and in each of two leaves an intercept and two coefficients, which Weka prints for both classes."""
+    leaf = (
+        "LM_1:\nClass 0 :\n-0.65 + \n[a0] * 0.27 +\n[a1=v2] * 1.5\n\n"
+        "Class 1 :\n0.65 + \n[a0] * -0.27 +\n[a1=v2] * -1.5\n\n"
+    )
+    text = "a0 <= 2.5: LM_1:1/1 (9)\na0 > 2.5: LM_2:1/2 (8)\n" + 2 * leaf
+    assert n_numbers_of_lmt(text, 2) == 1 + 2 * 3
+    assert n_numbers_of_lmt(": LM_1:1/1 (9)\n" + leaf, 3) == 2 * 3, "of three classes each has its own"
+
+
+def test_linear_trees_of_smaller_depth_are_cut_from_one():
+    pytest.importorskip("lineartree")
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    fold = Fold(StudySet("toy", pd.DataFrame(X, columns=["a", "b"]), y, ("no", "yes")), 0)
+    outcomes = list(linear_trees(fold, frozenset(f"depth-{depth}" for depth in DEPTHS)))
+    assert outcomes[0].leaves < outcomes[-1].leaves
+    train, test = encoded(fold)
+    scale = StandardScaler().fit(train)
+    model = linear_tree().set_params(max_depth=DEPTHS[0]).fit(scale.transform(train), fold.y_train)
+    np.testing.assert_array_equal(outcomes[0].probabilities, model.predict_proba(scale.transform(test)))
+    assert outcomes[0].leaves == len(model._leaves)
+    pure = sum(not hasattr(leaf.model, "coef_") for leaf in model._leaves.values())
+    assert outcomes[0].numbers == 4 * outcomes[0].leaves - 1 - 2 * pure, (
+        "a leaf has three, a pure one has one"
+    )
 
 
 def test_the_guide_has_the_record_against_the_default_tree():

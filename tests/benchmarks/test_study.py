@@ -24,7 +24,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 from benchmarks.quality.studies import choice, forest  # noqa: E402
 from benchmarks.quality.studies.cache import Cache, Result  # noqa: E402
-from benchmarks.quality.studies.report import Known, Line, Scores  # noqa: E402
+from benchmarks.quality.studies.report import NOT_RUN, Known, Line, Scores  # noqa: E402
 from benchmarks.quality.studies.sets import Entry, Fold, index, load  # noqa: E402
 
 METHODS = "hornbeam/default,cart/raw,cart/hgs-gradient,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
@@ -109,6 +109,22 @@ def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert (one.tally, one.steps, one.costs) == (known, 12.0, {"variance": 0.125})
     assert (one.seconds, one.size) == (0.5, 7.0)
     assert (two.tally, two.reason, two.costs) == (None, "too slow", {})
+
+
+def test_kept_are_the_sets_and_methods_that_were_not_run_again(tmp_path: Path) -> None:
+    old, new = (Known(rmse, 0.5, 0.18, 0.25, 0.05) for rmse in (0.3, 0.2))
+    small, large = Entry("a", Path(), 30, 2), Entry("b", Path(), 60, 2)
+
+    def line(entry: Entry, method: str, known: Known | None) -> Line:
+        return Line(entry, method, known, np.nan, np.nan, "" if known else NOT_RUN)
+
+    methods = ("g/one", "g/two")
+    earlier = Scores((small, large), methods, tuple(line(e, m, old) for e in (small, large) for m in methods))
+    earlier.write_csv(tmp_path / "scores.csv")
+    run = Scores((large,), methods, (line(large, "g/one", None), line(large, "g/two", new)))
+    kept = run.keep(tmp_path / "scores.csv", [])
+    assert [entry.name for entry in kept.entries] == ["a", "b"]
+    np.testing.assert_array_equal(kept.comparison("RMSE").losses, [[0.3, 0.3], [0.3, 0.2]])
 
 
 def test_too_slow_is_a_result_and_the_other_folds_are_spared(data: Path, tmp_path: Path) -> None:

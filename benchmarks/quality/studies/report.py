@@ -41,7 +41,7 @@ NOT_RUN = "not run yet"
 NOTHING: Mapping[str, Callable[[Line], float]] = MappingProxyType({})
 LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1", "lightgbm", "imodels", "interpret-core"),
-    *("licketysplit", "pycontree", "pystreed"),
+    *("licketysplit", "linear-tree", "pycontree", "pystreed"),
 )
 
 
@@ -149,16 +149,18 @@ class Scores:
         return cls(tuple(entries.values()), methods, lines)
 
     def keep(self, path: Path, methods: Sequence[str]) -> Scores:
-        """Take what has not been run, and some methods more, from the table of an earlier report."""
+        """Take what has not been run, sets or methods, and some methods more, from the table of an earlier report."""
         earlier = {(row["set"], row["method"]): row for row in read_csv(path)}
         names = (*self.methods, *methods)
+        known = {entry.name: entry for entry in (*Scores.read_csv(path).entries, *self.entries)}
+        entries = tuple(sorted(known.values(), key=lambda entry: (entry.n_rows, entry.name)))
         measured = {(line.entry.name, line.method): line for line in self.lines if line.reason != NOT_RUN}
         lines = []
-        for entry in self.entries:
+        for entry in entries:
             for method in names:
                 line, row = measured.get((entry.name, method)), earlier.get((entry.name, method))
                 lines.append(line or (Line.known(entry, row) if row else Line.of(entry, method, [])))
-        return Scores(self.entries, names, tuple(lines))
+        return Scores(entries, names, tuple(lines))
 
     @property
     def n_rows(self) -> list[int]:

@@ -2,12 +2,13 @@
 
 Most of these take numbers without gaps only: categories are one column each, a missing category too, and a missing
 number is the median of the training rows. Trees that search over binary features get ten quantiles of every column.
-Needs imodels, interpret-core, licketysplit, lightgbm, pycontree and pystreed (Python 3.12 has wheels of
+Needs imodels, interpret-core, licketysplit, lightgbm, linear-tree, pycontree and pystreed (Python 3.12 has wheels of
 all of them), and for LMT JPype1, Java and Weka.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import validate_data
 
 from benchmarks.quality.studies.j48 import instances, java
 from benchmarks.quality.studies.methods import Group, Outcome, timed
@@ -32,7 +34,7 @@ DEPTHS = (3, 4, 5)
 SIZES = (*(f"leaves-{n}" for n in LEAVES), *(f"depth-{d}" for d in DEPTHS))
 PENALTIES = np.geomspace(0.1, 0.0005, 12)  # of a leaf, for LicketySPLIT, which has no limit of leaves
 CEILINGS = ("forest-100", "lightgbm", "lightgbm-stopped", "logistic", "mlp", "ebm")
-SECONDS = 3  # for one optimal tree; the search returns the best tree it has
+SECONDS = 3  # for one tree of STreeD; the search returns the best tree it has
 
 
 def limit(size: str) -> dict[str, int]:
@@ -115,9 +117,8 @@ def _n_numbers(model: Any, n_classes: int) -> int | None:
         return int(sum(array.size for array in (*model.coefs_, *model.intercepts_)))
     if hasattr(model, "coef_"):
         return int(model.coef_.size + model.intercept_.size)
-    if isinstance(model, DecisionTreeClassifier):
-        return int(model.tree_.node_count - model.get_n_leaves() + model.get_n_leaves() * outputs)
-    return None
+    leaves = _n_leaves(model)
+    return None if leaves is None else leaves - 1 + leaves * outputs
 
 
 class Stopped:
@@ -161,7 +162,7 @@ def _streed(size: str) -> Any:
 def _contree(size: str) -> Any:
     from pycontree import ConTree
 
-    return ConTree(**limit(size), time_limit=SECONDS)
+    return ConTree(**limit(size))  # its limit is of the clock; CPU seconds are limited by the study
 
 
 def ceiling(name: str) -> Any:
@@ -210,6 +211,49 @@ def licketysplit(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
             yield Outcome(f"leaves-{n}", fold.spread(answer), seconds, leaves=leaves)
 
 
+def linear_tree() -> Any:
+    """The classifier of linear-tree 0.3.5 with what scikit-learn took out of its own classes since."""
+    from lineartree import LinearTreeClassifier
+
+    class LinearTree(LinearTreeClassifier):  # type: ignore[misc]
+        def _validate_data(
+            self, *data: Any, reset: bool, dtype: str, force_all_finite: bool, **_: Any
+        ) -> Any:
+            return validate_data(self, *data, reset=reset, dtype=dtype, ensure_all_finite=force_all_finite)
+
+    return LinearTree(LogisticRegression(max_iter=200), criterion="crossentropy", max_depth=max(DEPTHS))
+
+
+def linear_trees(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
+    """Trees of logistic regressions: a split does not depend on later ones, so one fit has the trees of all depths."""
+    train, test = encoded(fold)
+    scale = StandardScaler().fit(train)
+    labels = np.searchsorted(fold.seen, fold.y_train)
+    model = linear_tree()
+    _, seconds = timed(lambda: model.fit(scale.transform(train), labels))
+    leaves, nodes = model._leaves, model._nodes | model._leaves  # by path: "", "L", "LR"
+    for depth in DEPTHS:
+        if f"depth-{depth}" in wanted:
+            model._leaves = {
+                path: node
+                for path, node in nodes.items()
+                if len(path) == depth or (len(path) < depth and path in leaves)
+            }
+            answer = fold.spread(model.predict_proba(scale.transform(test)))
+            inside = [_n_numbers(leaf.model, len(fold.seen)) for leaf in model._leaves.values()]
+            numbers = len(inside) - 1 + sum(len(fold.seen) - 1 if n is None else n for n in inside)
+            yield Outcome(f"depth-{depth}", answer, seconds, leaves=len(inside), numbers=numbers)
+
+
+def n_numbers_of_lmt(text: str, n_classes: int) -> int:
+    """Count cuts, intercepts and coefficients in what Weka prints; of two classes, one is the other's negative."""
+    numbers = len(re.findall(r"^Class .* :$", text, re.MULTILINE)) + len(
+        re.findall(r"^\[.*\] \* ", text, re.MULTILINE)
+    )
+    cuts = len(re.findall(r"LM_\d+:\d+/\d+ \(", text)) - 1
+    return cuts + (numbers // 2 if n_classes == 2 else numbers)
+
+
 def lmt(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
     """Weka's logistic model tree, which chooses its size itself."""
     jpype = java()
@@ -220,7 +264,8 @@ def lmt(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
     tree = jpype.JClass("weka.classifiers.trees.LMT")()
     _, seconds = timed(lambda: tree.buildClassifier(train))
     answer = np.array([tree.distributionForInstance(rows.instance(row)) for row in fold.test.tolist()])
-    yield Outcome("lmt", answer, seconds, leaves=int(tree.measureNumLeaves()))
+    numbers = n_numbers_of_lmt(str(tree), fold.n_classes)
+    yield Outcome("lmt", answer, seconds, leaves=int(tree.measureNumLeaves()), numbers=numbers)
 
 
 _OF_LEAVES, _OF_DEPTH = SIZES[: len(LEAVES)], SIZES[len(LEAVES) :]
@@ -232,6 +277,7 @@ PEERS = (
     Group("licketysplit", _OF_LEAVES, licketysplit),
     Group("streed", _OF_DEPTH, sized(_streed, _OF_DEPTH)),
     Group("contree", _OF_DEPTH, sized(_contree, _OF_DEPTH)),
+    Group("linear-tree", _OF_DEPTH, linear_trees),
     Group("weka", ("lmt",), lmt),
     *(Group(name, (name,), sized(ceiling, (name,))) for name in CEILINGS),
 )

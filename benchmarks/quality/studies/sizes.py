@@ -16,7 +16,7 @@ from benchmarks.quality.studies.cache import Cache
 from benchmarks.quality.studies.methods import Group, Outcome, timed
 from benchmarks.quality.studies.report import Line, Scores, gaps_table, provenance
 from benchmarks.quality.studies.sets import N_FOLDS, Entry, Fold
-from benchmarks.quality.studies.size_peers import LEAVES, PEERS, SIZES, limit
+from benchmarks.quality.studies.size_peers import DEPTHS, LEAVES, PEERS, SIZES, limit
 from benchmarks.quality.studies.trade_off import answered
 from hornbeam import TreeClassifier
 from hornbeam.ensembles.canonical_rows import CanonicalRows
@@ -118,6 +118,12 @@ GROUPS = (
     Group("taught", ("default",), taught_default),
     *PEERS,
 )
+READ = (
+    *("logistic/logistic", "weka/lmt", *(f"linear-tree/depth-{depth}" for depth in DEPTHS)),
+    *(f"{group}/depth-{depth}" for group in ("streed", "contree") for depth in DEPTHS),
+    *(f"{group}/leaves-16" for group in ("hstree", "figs", "licketysplit", "cart")),
+    "ebm/ebm",
+)
 CEILINGS = (
     "forest-100/forest-100",
     "lightgbm/lightgbm",
@@ -198,6 +204,28 @@ def beside_table(scores: Scores, hero: str = "readable/leaves-16", other: str = 
     return "\n".join(lines)
 
 
+def peers_table(scores: Scores, hero: str = "readable/leaves-16") -> str:
+    """Means of each other model that can be read, and of the readable tree on the same sets; then the records."""
+    tables = {measure: scores.comparison(measure) for measure in ("log loss", "RMSE", "0-1 loss")}
+    numbers = scores.table("numbers", MORE["numbers"])
+    pairs = [text for name in (*tables, "numbers") for text in (name, "readable")]
+    records = [f"{measure}: {hero} against it" for measure in tables]
+    lines = [
+        f"| {' | '.join(['method', 'sets', *pairs, 'CPU seconds', *records])} |",
+        "|---|" + "--:|" * (len(pairs) + 2) + "---|" * len(records),
+    ]
+    known = ~np.isnan(tables["RMSE"].of(hero))
+    for name in (name for name in READ if name in scores.methods):
+        both = known & ~np.isnan(tables["RMSE"].of(name))
+        if both.any():
+            means = [f"{t.of(m)[both].mean():.4f}" for t in tables.values() for m in (name, hero)]
+            counts = [_mean(numbers.of(m)[both]) for m in (name, hero)]
+            seconds = f"{np.median(scores.seconds().of(name)[both]):.2f}"
+            won = [str(t.record(hero, name)) for t in tables.values()]
+            lines.append(f"| {' | '.join([name, str(both.sum()), *means, *counts, seconds, *won])} |")
+    return "\n".join(lines)
+
+
 def _mean(values: np.ndarray) -> str:
     return "" if np.isnan(values).all() else f"{np.nanmean(values):.1f}"
 
@@ -264,7 +292,8 @@ RULES = """The first folds of ten stratified ones, shuffled with a fixed seed; t
 the root of the Brier score divided by the number of classes. Log loss in nats; the probability of the class that came
 counts as 1e-15 at least. Losses equal to four decimals are a draw; the two-sided sign test drops draws. Seconds are
 medians of CPU seconds of training a fold, single-threaded; those of readable trees include the teacher. Numbers: one
-for each split, one less than classes for each leaf, two for each term.
+for each split, one less than classes for each leaf, two for each term; one for each coefficient of a logistic model.
+The trees of `linear-tree` are cut from the one of depth 5, whose seconds all of them have.
 
 `readable` has two slopes a leaf (three at 32 leaves), `+constant` none; `plain` is the default growth with that limit.
 `forest-100`, `lightgbm`, `mlp` (100 units, scaled columns), `ebm`, `weka/lmt`, `plain/default` and
@@ -309,6 +338,12 @@ def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:
     for title, some in (("All", scores), ("Blind", part(scores, True)), ("Tuned", part(scores, False))):
         parts.append(f"## {title}: {len(some.entries)} sets")
         parts += [size_table(some, size) for size in SIZES if f"readable/{size}" in scores.methods]
+    if "readable/leaves-16" in scores.methods:
+        for title, some in (("all", scores), ("blind", part(scores, True)), ("tuned", part(scores, False))):
+            parts += [
+                f"## Sixteen leaves beside other models that can be read: {title} sets",
+                peers_table(some),
+            ]
     if "ebm/ebm" in scores.methods:
         parts += ["## Beside explainable boosting, set by set", beside_table(scores)]
     return "\n\n".join([*parts, "## Without an answer", gaps_table(scores)]) + "\n"
