@@ -276,6 +276,33 @@ def guide_table(scores: Scores) -> str:
     return f"{losses(rmse)}\n\n:::{{dropdown}} Log loss, 0-1 loss, wins and losses\n{folded}\n:::"
 
 
+# Rows of the guide's table of other models that can be read.
+BESIDE = {
+    "logistic model trees (Weka's LMT)": "weka/lmt",
+    "logistic regressions in leaves of depth 3 (linear-tree)": "linear-tree/depth-3",
+    "optimal tree of depth 3 (STreeD)": "streed/depth-3",
+    "optimal tree of depth 3 (ConTree)": "contree/depth-3",
+}
+
+
+def guide_peers(scores: Scores, hero: str = "readable/leaves-16") -> str:
+    """Losses and numbers of each model and of the readable tree on the sets where both have results, and records."""
+    loss, rmse = (scores.comparison(measure) for measure in ("log loss", "RMSE"))
+    numbers = scores.table("numbers", MORE["numbers"])
+    columns = ["the model, then the readable tree", "sets", "log loss", "", "RMSE", "", "numbers to read", ""]
+    lines = [
+        f"| {' | '.join([*columns, 'readable by log loss', 'by RMSE'])} |",
+        "|---|" + "--:|" * (len(columns) - 1) + "---|---|",
+    ]
+    for label, name in BESIDE.items():
+        both = ~np.isnan(rmse.of(name)) & ~np.isnan(rmse.of(hero))
+        means = [f"{table.of(one)[both].mean():.3f}" for table in (loss, rmse) for one in (name, hero)]
+        counts = [f"{numbers.of(one)[both].mean():.0f}" for one in (name, hero)]
+        won = [str(table.record(hero, name)) for table in (loss, rmse)]
+        lines.append(f"| {' | '.join([label, str(both.sum()), *means, *counts, *won])} |")
+    return "\n".join(lines)
+
+
 def run_methods(scores: Scores) -> Scores:
     """The methods that have been run on any set."""
     names = answered(scores)
@@ -325,7 +352,7 @@ def report(
 def write_guide(scores: Scores) -> None:
     """Put the tables into the guide."""
     tables = {name: guide_table(part(scores, name == "blind")) for name in ("blind", "tuned")}
-    write_tables(PAGE, **tables)
+    write_tables(PAGE, **tables, peers=guide_peers(scores))
 
 
 def summary(scores: Scores, commands: Sequence[str], n_folds: int) -> str:
