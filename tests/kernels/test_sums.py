@@ -15,7 +15,7 @@ from hornbeam.growing.criterion import Criterion
 from hornbeam.growing.grower import Grower
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.elementary import exact_sums
-from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, NodeRules, Rows, Rules
 from support.examples import examples
 from support.strategies_growing import bins_of, growers, random_table, spec_of
 
@@ -78,11 +78,13 @@ def test_cells_and_rows_give_the_same_split(data):
     rows, spec = encoded(table, grower)
     cells = subtree.empty_cells(rows, spec)
     subtree.histogram(rows, spec, 0, n_rows, cells)
-    nodes = subtree.grow(copy(rows), spec, NodeRange.root(n_rows, spec), np.zeros(2, np.int64))
-    variance = subtree.target_variance(rows, spec, NodeRange.root(n_rows, spec))
+    root = NodeRange.root(n_rows, spec)
+    nodes = subtree.grow(copy(rows), spec, root, np.zeros(2, np.int64))
+    variance, here = subtree.target_variance(rows, spec, root), NodeRules.of(spec, root)
     split = subtree.best_split(cells, spec, nodes.evidence[0], n_rows, variance=variance)
-    found_splits = levelwise.best_per_feature(cells, spec, nodes.evidence[0], n_rows, *spec.bounds, variance)
-    chosen = levelwise.choose_split(found_splits.numbers, spec, nodes.evidence[0], n_rows, variance)
+    known = spec, nodes.evidence[0], n_rows
+    found_splits = levelwise.best_per_feature(cells, *known, *spec.bounds, variance, here)
+    chosen = levelwise.choose_split(found_splits.numbers, *known, variance, here)
     if len(nodes.parent) == 1:
         enough = n_rows >= 2 * grower.min_samples_leaf
         assert split is None or not enough or nodes.evidence[0, 0] < 2 * spec.rules.min_weight_leaf
