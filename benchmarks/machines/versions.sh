@@ -14,7 +14,7 @@ work=$(cd "$1" && pwd)
 version=$2
 shift 2
 root=$work/root-$version
-(($#)) || set -- tests README.md docs --pyargs hornbeam --numprocesses=2 --dist=worksteal --hypothesis-profile=brief \
+(($#)) || set -- tests README.md docs --pyargs hornbeam --numprocesses=2 --dist=worksteal \
     --ignore=tests/attacks --ignore=tests/benchmarks # studies and attacks are not for users
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
@@ -74,6 +74,6 @@ done
 mkdir "$root/tree"
 (cd "$tree" && git ls-files --cached --others --exclude-standard -z | tar --create --null --files-from=-) | tar --extract -C "$root/tree"
 inside env --chdir=/tree /env/bin/python benchmarks/machines/check.py "Python $version" --out "/python-$version.json" \
-    --how "Debian forky, wheels${without[*]:+; without ${without[*]}}" -- "$@" "${ignored[@]}" || failed=1
+    --how "Debian forky, wheels${without[*]:+; without ${without[*]}}" -- "$@" --hypothesis-profile=brief "${ignored[@]}" || failed=1
 cp "$root/python-$version.json" "$work"
 exit "${failed:-0}"

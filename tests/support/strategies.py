@@ -147,7 +147,7 @@ def trees(
         gain=np.where(skeleton.is_leaf | (rng.random(n) < 0.2), np.nan, rng.random(n)),
         belief=belief,
         borrowed=borrowed,
-        history=tuple(Step.of(name, seed=1) for name in draw(st.lists(_names, max_size=2))),
+        history=tuple(Step.of(f"not {name}", seed=1) for name in draw(st.lists(_names, max_size=2))),
     )
 
 
